@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package owner
+
+import (
+	"github.com/nervix-go/nervix/host/kernel/batch"
+)
+
+// Subscription is a consumer's place at a relay: a cursor into the buffer.
+type Subscription struct {
+	owner    *Owner
+	consumer Consumer
+	attached bool
+
+	// Guarded by owner.mu.
+	cursor  uint64 // sequence number of the next batch to offer
+	pumping bool   // one goroutine is offering
+	again   bool   // something changed while it was
+	stalled bool   // the consumer refused the batch at the cursor
+	left    bool
+}
+
+// Delivery is one batch offered to one consumer. The consumer owns its references once it has taken the delivery, and calls Started
+// when work on it begins.
+type Delivery struct {
+	Batch *batch.Batch
+	sub   *Subscription
+	seq   uint64
+}
+
+// Attach adds a consumer; it sees what is admitted from now on. A detached consumer is answered upstream at fan-out (nspl 10.6).
+func (o *Owner) Attach(c Consumer, attached bool) *Subscription {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := &Subscription{owner: o, consumer: c, attached: attached, cursor: o.mu.base + uint64(len(o.mu.buffer))}
+	o.mu.subs = append(append([]*Subscription(nil), o.mu.subs...), s)
+	return s
+}
+
+// Started tells that work on the delivery has begun. The batch leaves CAPACITY with the last consumer that starts it.
+func (d Delivery) Started() {
+	o := d.sub.owner
+	o.mu.Lock()
+	o.startedLocked(d.seq)
+	wake := len(o.mu.waiting) > 0 && o.mu.depth < o.mu.capacity
+	o.mu.Unlock()
+	if wake {
+		o.admitWaiting()
+	}
+}
+
+func (o *Owner) startedLocked(seq uint64) {
+	e := &o.mu.buffer[seq-o.mu.base]
+	e.pending--
+	if e.pending > 0 {
+		return
+	}
+	e.batch = nil
+	o.mu.depth--
+	n := 0
+	for n < len(o.mu.buffer) && o.mu.buffer[n].pending == 0 {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	o.mu.base += uint64(n)
+	if n == len(o.mu.buffer) {
+		o.mu.buffer = o.mu.buffer[:0]
+		return
+	}
+	o.mu.buffer = o.mu.buffer[n:]
+}
+
+// Resume says that the consumer can take again what it refused.
+func (s *Subscription) Resume() {
+	s.owner.mu.Lock()
+	s.stalled = false
+	s.owner.mu.Unlock()
+	s.pump()
+}
+
+// pump offers batches in order until the consumer refuses or nothing is left. One goroutine pumps at a time; others leave it a note.
+func (s *Subscription) pump() {
+	o := s.owner
+	o.mu.Lock()
+	if s.pumping {
+		s.again = true
+		o.mu.Unlock()
+		return
+	}
+	s.pumping = true
+	for {
+		if s.left || s.stalled || s.cursor == o.mu.base+uint64(len(o.mu.buffer)) {
+			if s.again && !s.left && !s.stalled {
+				s.again = false
+				continue
+			}
+			s.pumping, s.again = false, false
+			o.mu.Unlock()
+			return
+		}
+		d := Delivery{Batch: o.mu.buffer[s.cursor-o.mu.base].batch, sub: s, seq: s.cursor}
+		s.cursor++
+		s.again = false
+		o.mu.Unlock()
+		if !s.attached {
+			d.Batch = &batch.Batch{Record: d.Batch.Record, Key: d.Batch.Key, Low: d.Batch.Low, High: d.Batch.High}
+		}
+		taken := s.consumer.Offer(d)
+		o.mu.Lock()
+		if !taken {
+			s.cursor--
+			s.stalled = !s.again // a Resume that came during the refusal counts
+		}
+	}
+}
+
+// Leave ends the subscription: its share of every batch it has not taken fails, so that the source sends those rows again over the
+// routes then in force. Deliveries taken before stay the consumer's.
+func (s *Subscription) Leave(reason error) {
+	o := s.owner
+	o.mu.Lock()
+	if s.left {
+		o.mu.Unlock()
+		return
+	}
+	s.left = true
+	var dropped []*batch.Batch
+	for seq := s.cursor; seq < o.mu.base+uint64(len(o.mu.buffer)); seq++ {
+		dropped = append(dropped, o.mu.buffer[seq-o.mu.base].batch)
+	}
+	for seq := s.cursor; len(dropped) > 0 && seq < s.cursor+uint64(len(dropped)); seq++ {
+		o.startedLocked(seq)
+	}
+	kept := make([]*Subscription, 0, len(o.mu.subs))
+	for _, other := range o.mu.subs {
+		if other != s {
+			kept = append(kept, other)
+		}
+	}
+	o.mu.subs = kept
+	o.mu.Unlock()
+	for _, b := range dropped {
+		if s.attached {
+			b.Fail(reason)
+		} else {
+			b.Record.Release()
+		}
+	}
+	o.admitWaiting()
+}
