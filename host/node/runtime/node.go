@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"sync"
+	"time"
+
+	"github.com/nervix-go/nervix/host/branch"
+	"github.com/nervix-go/nervix/host/kernel/batch"
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/kernel/vtime"
+	"github.com/nervix-go/nervix/host/lanes"
+)
+
+// Handler is the work of a node kind.
+type Handler interface {
+	// Open prepares the state of a new branch; it is called on the branch's lane before its first batch.
+	Open(l *lanes.Lane, b *Branch)
+	// Handle works one batch; the branch owns it from here on.
+	Handle(l *lanes.Lane, b *Branch, input int, in *batch.Batch)
+}
+
+// Node is a runtime node that consumes relays.
+type Node struct {
+	ref     ident.Ref
+	exec    *lanes.Executor
+	handler Handler
+	inputs  []*Input
+
+	mu struct {
+		sync.Mutex
+		branches *branch.Table[*Branch]
+		closed   bool
+		working  int // branches with a task posted or running, or parked with work
+	}
+}
+
+// NewNode makes a node with the given number of inputs. ttl is the branch declaration's, 0 for unbranched nodes.
+func NewNode(ref ident.Ref, exec *lanes.Executor, inputs int, ttl time.Duration, handler Handler) *Node {
+	n := &Node{ref: ref, exec: exec, handler: handler}
+	n.mu.branches = branch.NewTable[*Branch](ttl, 0)
+	for i := range inputs {
+		n.inputs = append(n.inputs, &Input{node: n, index: i})
+	}
+	return n
+}
+
+// Ref names the node.
+func (n *Node) Ref() ident.Ref { return n.ref }
+
+// Input gives the i-th input, to be attached to its relay.
+func (n *Node) Input(i int) *Input { return n.inputs[i] }
+
+// Connect gives the input its place at the relay. It is called once, before the relay's first offer can be refused.
+func (in *Input) Connect(up Upstream) {
+	in.node.mu.Lock()
+	in.up = up
+	in.node.mu.Unlock()
+}
+
+// Input is where batches of one relay arrive.
+type Input struct {
+	node  *Node
+	index int
+	up    Upstream
+
+	// Guarded by node.mu.
+	refused *Branch // the branch whose place the relay waits for
+}
+
+// Offer takes a batch if its branch has a free place. It implements the consumer port of relays.
+func (in *Input) Offer(b *batch.Batch, seq uint64) bool {
+	n := in.node
+	n.mu.Lock()
+	if n.mu.closed {
+		n.mu.Unlock()
+		return false
+	}
+	br := n.branchLocked(b.Key)
+	if br.waiting[in.index] {
+		in.refused = br
+		n.mu.Unlock()
+		return false
+	}
+	br.waiting[in.index] = true
+	br.arrivals = append(br.arrivals, arrival{batch: b, seq: seq, input: in.index})
+	post := !br.queued
+	if post {
+		br.queued = true
+		n.mu.working++
+	}
+	n.mu.Unlock()
+	if post {
+		br.lane.Post(br)
+	}
+	return true
+}
+
+// branchLocked finds or makes the branch of a key. Idle time is measured when work begins, so here the last use only orders the table.
+func (n *Node) branchLocked(key *batch.Key) *Branch {
+	if e := n.mu.branches.Find(key); e != nil {
+		return e.Value
+	}
+	e, _, _ := n.mu.branches.Accept(key, vtime.Logical{})
+	e.Value = &Branch{Key: key, node: n, lane: n.exec.For(batch.HashOf(key)), waiting: make([]bool, len(n.inputs))}
+	return e.Value
+}
