@@ -33,6 +33,10 @@ type Block struct {
 	owner   Owner
 	// Deliveries gives the delivery of each member; the owner wrote it before the block was shared and only reads it afterwards.
 	Deliveries []uint64
+
+	// Owner's bookkeeping, see Window.
+	slot int
+	seen *Failure
 }
 
 // Failure is one report of failed members; reports of a block form a list, newest first.

@@ -28,6 +28,8 @@ type SourcePlan struct {
 	// CreditBatches and CreditBytes are the standing credit: what may be under way to the host at once.
 	CreditBatches int
 	CreditBytes   int64
+	// CreditRows bounds the deliveries beyond the durable position (PARALLEL MAX n); rows sent again after Reject use none of it.
+	CreditRows int64
 }
 
 // Sources opens sources.
@@ -69,8 +71,8 @@ type SourceStatus struct {
 
 // SourceSession is an open source.
 type SourceSession interface {
-	// Grant returns credit for batches the host has taken up.
-	Grant(batches int, bytes int64)
+	// Grant returns credit: batches and bytes the host has taken up, and rows whose position has become durable.
+	Grant(epoch uint64, batches int, bytes, rows int64)
 	// Acknowledge tells that every delivery up to and including position is settled and durable; sources with a protocol
 	// acknowledgement use it, others ignore it.
 	Acknowledge(epoch uint64, position []byte)

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ack
+
+import (
+	"time"
+
+	"github.com/nervix-go/nervix/host/kernel/vtime"
+)
+
+// MaxPositionBytes is the longest position a window keeps.
+const MaxPositionBytes = 64
+
+// BlockedAfter is the number of failed attempts on row errors after which the oldest delivery blocks its source (nspl 14.6).
+const BlockedAfter = 3
+
+// Window is the deliveries of one source between arrival and durable position, in order of arrival. It is a pure state machine that the
+// ingestor's lane owns: plain integers and no lock.
+//
+// A delivery succeeds when its last row settled and none failed. It fails with the first failed row, or when it gave no sign of life
+// within ACK TIMEOUT; then it is due for redelivery after its backoff. Positions advance over the contiguous prefix of succeeded
+// deliveries only (K02). A token names one attempt at one delivery, so nothing of an earlier attempt or epoch can resolve a later one.
+type Window struct {
+	timeout    time.Duration
+	backoff    time.Duration
+	maxBackoff time.Duration
+
+	base     uint64 // arrival number of ring[0]
+	ring     []delivery
+	volatile int // deliveries beyond the durable position, settled ones included
+
+	rejected map[string]uint64 // position -> arrival number of deliveries the source was asked for again
+	retries  []uint64          // arrival numbers that failed and wait for their backoff
+	live     []*Block
+}
+
+type delivery struct {
+	pending  int32
+	attempt  uint8
+	state    state
+	length   uint8
+	rowError bool
+	attempts int32
+	retryAt  vtime.Mono
+	reason   error
+	position [MaxPositionBytes]byte
+}
+
+type state uint8
+
+const (
+	filling  state = iota // rows of the attempt are still being counted
+	sealed                // all rows are counted, some are under way
+	failed                // waits for its backoff
+	awaiting              // the source was asked for it again
+	settled               // succeeded
+)
+
+// NewWindow makes an empty window. backoff doubles up to maxBackoff with each failed attempt.
+func NewWindow(timeout, backoff, maxBackoff time.Duration) *Window {
+	return &Window{timeout: timeout, backoff: backoff, maxBackoff: maxBackoff, rejected: make(map[string]uint64)}
+}
+
+// Arrive takes up a delivery at a position and returns the token of its attempt. again is true for a redelivery, which uses no new place.
+func (w *Window) Arrive(position []byte) (token uint64, again bool) {
+	if len(w.rejected) > 0 {
+		if n, ok := w.rejected[string(position)]; ok {
+			delete(w.rejected, string(position))
+			d := w.at(n)
+			d.attempt++
+			d.pending, d.state = 0, filling
+			return n<<8 | uint64(d.attempt), true
+		}
+	}
+	n := w.base + uint64(len(w.ring))
+	w.ring = append(w.ring, delivery{length: uint8(len(position))})
+	copy(w.ring[len(w.ring)-1].position[:], position)
+	w.volatile++
+	return n << 8, false
+}
+
+// Expect counts one row of the attempt that is on its way.
+func (w *Window) Expect(token uint64) {
+	if d := w.find(token); d != nil {
+		d.pending++
+	}
+}
+
+// Seal says that all rows of the attempt were counted; a delivery without rows on their way has succeeded.
+func (w *Window) Seal(token uint64) {
+	if d := w.find(token); d != nil && d.state == filling {
+		d.state = sealed
+		if d.pending == 0 {
+			d.state = settled
+		}
+	}
+}
+
+// Fail fails one attempt. rowError says that a row was at fault rather than a holder that was lost.
+func (w *Window) Fail(token uint64, reason error, rowError bool, now vtime.Mono) {
+	d := w.find(token)
+	if d == nil || (d.state != filling && d.state != sealed) {
+		return
+	}
+	d.state, d.reason, d.rowError = failed, reason, rowError
+	d.attempts++
+	d.retryAt = now.Add(w.delay(d.attempts))
+	w.retries = append(w.retries, token>>8)
+}
+
+func (w *Window) delay(attempts int32) time.Duration {
+	d := w.backoff
+	for i := int32(1); i < attempts && d < w.maxBackoff; i++ {
+		d *= 2
+	}
+	return min(d, w.maxBackoff)
+}
+
+// find gives the delivery of a token, nil when the token's attempt is over.
+func (w *Window) find(token uint64) *delivery {
+	n := token >> 8
+	if n < w.base || n >= w.base+uint64(len(w.ring)) {
+		return nil
+	}
+	d := &w.ring[n-w.base]
+	if d.attempt != uint8(token) {
+		return nil
+	}
+	return d
+}
+
+func (w *Window) at(n uint64) *delivery { return &w.ring[n-w.base] }
+
+// Advance drops the succeeded prefix and returns the position of its last delivery and its length. The position slice is valid until the next call
+// of any method.
+func (w *Window) Advance() (position []byte, count int) {
+	for count < len(w.ring) && w.ring[count].state == settled {
+		count++
+	}
+	if count == 0 {
+		return nil, 0
+	}
+	last := w.ring[count-1]
+	w.base += uint64(count)
+	if count == len(w.ring) {
+		w.ring = w.ring[:0]
+	} else {
+		w.ring = w.ring[count:]
+	}
+	return last.position[:last.length], count
+}
+
+// Durable frees the places of deliveries whose position has become durable.
+func (w *Window) Durable(count int) { w.volatile -= count }
+
+// Volatile is the number of deliveries beyond the durable position, settled or not.
+func (w *Window) Volatile() int { return w.volatile }
+
+// Unresolved is the number of deliveries that have not succeeded or stand behind one that has not.
+func (w *Window) Unresolved() int {
+	n := 0
+	for i := range w.ring {
+		if w.ring[i].state != settled {
+			n++
+		}
+	}
+	return n
+}
+
+// Due returns the positions whose backoff is over; the source is to be asked for them again. They stay awaited until they arrive.
+func (w *Window) Due(now vtime.Mono) [][]byte {
+	var out [][]byte
+	kept := w.retries[:0]
+	for _, n := range w.retries {
+		if n < w.base {
+			continue
+		}
+		d := w.at(n)
+		if now.Before(d.retryAt) {
+			kept = append(kept, n)
+			continue
+		}
+		d.state = awaiting
+		position := append([]byte(nil), d.position[:d.length]...)
+		w.rejected[string(position)] = n
+		out = append(out, position)
+	}
+	w.retries = kept
+	return out
+}
+
+// NextDue is the earliest end of a backoff; ok is false when nothing waits for one.
+func (w *Window) NextDue() (at vtime.Mono, ok bool) {
+	for _, n := range w.retries {
+		if n < w.base {
+			continue
+		}
+		if d := w.at(n); !ok || d.retryAt.Before(at) {
+			at, ok = d.retryAt, true
+		}
+	}
+	return at, ok
+}
+
+// Oldest describes the delivery that holds the position back.
+type Oldest struct {
+	Position []byte
+	Attempts int
+	Reason   error
+	// Blocked says that it failed BlockedAfter times on row errors (nspl 14.6).
+	Blocked bool
+}
+
+// Oldest gives the oldest delivery that has not succeeded; ok is false when there is none.
+func (w *Window) Oldest() (o Oldest, ok bool) {
+	for i := range w.ring {
+		d := &w.ring[i]
+		if d.state == settled {
+			continue
+		}
+		blocked := d.attempts >= BlockedAfter && d.rowError
+		return Oldest{append([]byte(nil), d.position[:d.length]...), int(d.attempts), d.reason, blocked}, true
+	}
+	return Oldest{}, false
+}
+
+// Reset drops every delivery without judging it: its epoch ended. Tokens handed out before resolve nothing any more.
+func (w *Window) Reset() {
+	w.base += uint64(len(w.ring))
+	w.ring = nil
+	w.volatile = 0
+	w.retries = nil
+	clear(w.rejected)
+	w.live = nil
+}
