@@ -167,6 +167,8 @@ func (b *builder) form(out *verify.Field, kind *verify.Kind, base string, index 
 		}
 	case base == "Union":
 		*kind, out.Ref = verify.KindUnion, b.unionOf[*index]
+	case base == "Bool":
+		*kind, out.Size, out.Align = verify.KindBool, 1, 1
 	case scalarSizes[base] > 0:
 		*kind, out.Size, out.Align = verify.KindScalar, scalarSizes[base], scalarSizes[base]
 		if index != nil && *index >= 0 {
@@ -180,7 +182,7 @@ func (b *builder) form(out *verify.Field, kind *verify.Kind, base string, index 
 
 // rules reads keywords and attributes, and refuses an attribute that its member cannot have.
 func rules(f field, out *verify.Field) error {
-	scalar := out.Kind == verify.KindScalar || out.Kind == verify.KindEnum
+	scalar := out.Kind <= verify.KindEnum
 	for _, rule := range []struct {
 		key     string
 		bit     verify.Rules

@@ -11,7 +11,7 @@ import (
 )
 
 var kindNames = [...]string{
-	verify.KindScalar: "KindScalar", verify.KindEnum: "KindEnum", verify.KindString: "KindString", verify.KindTable: "KindTable",
+	verify.KindScalar: "KindScalar", verify.KindBool: "KindBool", verify.KindEnum: "KindEnum", verify.KindString: "KindString", verify.KindTable: "KindTable",
 	verify.KindStruct: "KindStruct", verify.KindUnion: "KindUnion", verify.KindVector: "KindVector",
 }
 
@@ -83,7 +83,7 @@ func writeField(b *bytes.Buffer, f verify.Field) {
 	if f.MaxBytes > 0 {
 		fmt.Fprintf(b, ", MaxBytes: %d", f.MaxBytes)
 	}
-	if f.ZeroDefault && (f.Kind == verify.KindScalar || f.Kind == verify.KindEnum) {
+	if f.ZeroDefault && f.Kind <= verify.KindEnum {
 		fmt.Fprintf(b, ", ZeroDefault: true")
 	}
 	b.WriteString("},\n")

@@ -10,9 +10,11 @@ package verify
 // Kind is the wire form of a member or of an element of a vector.
 type Kind uint8
 
-// The wire forms. KindUnion is the value of a union; its type member stands in the slot before it and is judged with it.
+// The wire forms. KindUnion is the value of a union; its type member stands in the slot before it and is judged with it. KindBool is a
+// byte that is 0 or 1.
 const (
 	KindScalar Kind = iota
+	KindBool
 	KindEnum
 	KindString
 	KindTable

@@ -9,14 +9,14 @@ import (
 )
 
 type DiagnosticT struct {
-	Stage    *Stage   `json:"stage"`
-	Code     string   `json:"code"`
-	Message  string   `json:"message"`
-	Offset   *uint64  `json:"offset"`
-	Length   *uint64  `json:"length"`
-	Hint     string   `json:"hint"`
-	Expected []string `json:"expected"`
-	Related  []string `json:"related"`
+	Stage    *Stage      `json:"stage"`
+	Code     string      `json:"code"`
+	Message  string      `json:"message"`
+	Offset   *uint32     `json:"offset"`
+	Length   *uint32     `json:"length"`
+	Hint     string      `json:"hint"`
+	Expected []string    `json:"expected"`
+	Related  []*RelatedT `json:"related"`
 }
 
 func (t *DiagnosticT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -47,7 +47,7 @@ func (t *DiagnosticT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		relatedLength := len(t.Related)
 		relatedOffsets := make([]flatbuffers.UOffsetT, relatedLength)
 		for j := 0; j < relatedLength; j++ {
-			relatedOffsets[j] = builder.CreateString(t.Related[j])
+			relatedOffsets[j] = t.Related[j].Pack(builder)
 		}
 		DiagnosticStartRelatedVector(builder, relatedLength)
 		for j := relatedLength - 1; j >= 0; j-- {
@@ -86,9 +86,11 @@ func (rcv *Diagnostic) UnPackTo(t *DiagnosticT) {
 		t.Expected[j] = string(rcv.Expected(j))
 	}
 	relatedLength := rcv.RelatedLength()
-	t.Related = make([]string, relatedLength)
+	t.Related = make([]*RelatedT, relatedLength)
 	for j := 0; j < relatedLength; j++ {
-		t.Related[j] = string(rcv.Related(j))
+		x := Related{}
+		rcv.Related(&x, j)
+		t.Related[j] = x.UnPack()
 	}
 }
 
@@ -165,30 +167,30 @@ func (rcv *Diagnostic) Message() []byte {
 	return nil
 }
 
-func (rcv *Diagnostic) Offset() *uint64 {
+func (rcv *Diagnostic) Offset() *uint32 {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
 	if o != 0 {
-		v := rcv._tab.GetUint64(o + rcv._tab.Pos)
+		v := rcv._tab.GetUint32(o + rcv._tab.Pos)
 		return &v
 	}
 	return nil
 }
 
-func (rcv *Diagnostic) MutateOffset(n uint64) bool {
-	return rcv._tab.MutateUint64Slot(10, n)
+func (rcv *Diagnostic) MutateOffset(n uint32) bool {
+	return rcv._tab.MutateUint32Slot(10, n)
 }
 
-func (rcv *Diagnostic) Length() *uint64 {
+func (rcv *Diagnostic) Length() *uint32 {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(12))
 	if o != 0 {
-		v := rcv._tab.GetUint64(o + rcv._tab.Pos)
+		v := rcv._tab.GetUint32(o + rcv._tab.Pos)
 		return &v
 	}
 	return nil
 }
 
-func (rcv *Diagnostic) MutateLength(n uint64) bool {
-	return rcv._tab.MutateUint64Slot(12, n)
+func (rcv *Diagnostic) MutateLength(n uint32) bool {
+	return rcv._tab.MutateUint32Slot(12, n)
 }
 
 func (rcv *Diagnostic) Hint() []byte {
@@ -216,13 +218,19 @@ func (rcv *Diagnostic) ExpectedLength() int {
 	return 0
 }
 
-func (rcv *Diagnostic) Related(j int) []byte {
+func (rcv *Diagnostic) Related(obj *Related, j int) bool {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(18))
 	if o != 0 {
-		a := rcv._tab.Vector(o)
-		return rcv._tab.ByteVector(a + flatbuffers.UOffsetT(j*4))
+		x := rcv._tab.Vector(o)
+		x += flatbuffers.UOffsetT(j) * 4
+		x = rcv._tab.Indirect(x)
+		if obj == nil {
+			obj = new(Related)
+		}
+		obj.Init(rcv._tab.Bytes, x)
+		return true
 	}
-	return nil
+	return false
 }
 
 func (rcv *Diagnostic) RelatedLength() int {
@@ -246,12 +254,12 @@ func DiagnosticAddCode(builder *flatbuffers.Builder, code flatbuffers.UOffsetT) 
 func DiagnosticAddMessage(builder *flatbuffers.Builder, message flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(message), 0)
 }
-func DiagnosticAddOffset(builder *flatbuffers.Builder, offset uint64) {
-	builder.PrependUint64(offset)
+func DiagnosticAddOffset(builder *flatbuffers.Builder, offset uint32) {
+	builder.PrependUint32(offset)
 	builder.Slot(3)
 }
-func DiagnosticAddLength(builder *flatbuffers.Builder, length uint64) {
-	builder.PrependUint64(length)
+func DiagnosticAddLength(builder *flatbuffers.Builder, length uint32) {
+	builder.PrependUint32(length)
 	builder.Slot(4)
 }
 func DiagnosticAddHint(builder *flatbuffers.Builder, hint flatbuffers.UOffsetT) {

@@ -10,7 +10,7 @@ import "github.com/nervix-go/nervix/host/wire/verify"
 const (
 	RootClientFrame         = 2
 	IdentifierOfClientFrame = "NXCM"
-	RootServerFrame         = 15
+	RootServerFrame         = 16
 	IdentifierOfServerFrame = "NXSM"
 )
 
@@ -31,14 +31,14 @@ var Schema = verify.Schema{
 		3: {Name: "CommandOutcome", Slots: 11, Cost: 224, Fields: []verify.Field{
 			{Name: "disposition", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 1, Rules: verify.Present, ZeroDefault: true},
 			{Name: "reference", Slot: 1, Kind: verify.KindString, Rules: verify.Required | verify.Nonempty, MaxBytes: 128},
-			{Name: "already_existed", Slot: 2, Kind: verify.KindScalar, Size: 1, Align: 1, ZeroDefault: true},
-			{Name: "recovered", Slot: 3, Kind: verify.KindScalar, Size: 1, Align: 1, ZeroDefault: true},
+			{Name: "already_existed", Slot: 2, Kind: verify.KindBool, Size: 1, Align: 1, ZeroDefault: true},
+			{Name: "recovered", Slot: 3, Kind: verify.KindBool, Size: 1, Align: 1, ZeroDefault: true},
 			{Name: "text", Slot: 4, Kind: verify.KindString},
 			{Name: "data", Slot: 5, Kind: verify.KindString},
-			{Name: "statements", Slot: 6, Kind: verify.KindVector, Elem: verify.KindTable, Ref: 17},
+			{Name: "statements", Slot: 6, Kind: verify.KindVector, Elem: verify.KindTable, Ref: 18},
 			{Name: "diagnostics", Slot: 7, Kind: verify.KindVector, Elem: verify.KindTable, Ref: 6},
 			{Name: "domain", Slot: 8, Kind: verify.KindString, MaxBytes: 255},
-			{Name: "transaction", Slot: 9, Kind: verify.KindTable, Ref: 20},
+			{Name: "transaction", Slot: 9, Kind: verify.KindTable, Ref: 21},
 			{Name: "unknown_cause", Slot: 10, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 7, ZeroDefault: true},
 		}},
 		4: {Name: "CommandRequest", Slots: 4, Cost: 96, Fields: []verify.Field{
@@ -54,14 +54,14 @@ var Schema = verify.Schema{
 			{Name: "restarts", Slot: 3, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 		}},
 		6: {Name: "Diagnostic", Slots: 8, Cost: 176, Fields: []verify.Field{
-			{Name: "stage", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 5, Rules: verify.Present, ZeroDefault: true},
-			{Name: "code", Slot: 1, Kind: verify.KindString, Rules: verify.Required | verify.Nonempty, MaxBytes: 255},
+			{Name: "stage", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 5, ZeroDefault: true},
+			{Name: "code", Slot: 1, Kind: verify.KindString, Rules: verify.Required, MaxBytes: 255},
 			{Name: "message", Slot: 2, Kind: verify.KindString, Rules: verify.Required},
-			{Name: "offset", Slot: 3, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
-			{Name: "length", Slot: 4, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
+			{Name: "offset", Slot: 3, Kind: verify.KindScalar, Size: 4, Align: 4, ZeroDefault: true},
+			{Name: "length", Slot: 4, Kind: verify.KindScalar, Size: 4, Align: 4, ZeroDefault: true},
 			{Name: "hint", Slot: 5, Kind: verify.KindString},
 			{Name: "expected", Slot: 6, Kind: verify.KindVector, Elem: verify.KindString},
-			{Name: "related", Slot: 7, Kind: verify.KindVector, Elem: verify.KindString},
+			{Name: "related", Slot: 7, Kind: verify.KindVector, Elem: verify.KindTable, Ref: 13},
 		}},
 		7: {Name: "DomainEntry", Slots: 2, Cost: 64, Fields: []verify.Field{
 			{Name: "name", Slot: 0, Kind: verify.KindString, Rules: verify.Required | verify.Nonempty, MaxBytes: 255},
@@ -89,37 +89,42 @@ var Schema = verify.Schema{
 		}},
 		11: {Name: "Keepalive", Slots: 0, Cost: 32, Fields: []verify.Field{}},
 		12: {Name: "ListDomainsRequest", Slots: 0, Cost: 32, Fields: []verify.Field{}},
-		13: {Name: "RequestCancelled", Slots: 0, Cost: 32, Fields: []verify.Field{}},
-		14: {Name: "RequestRejected", Slots: 3, Cost: 80, Fields: []verify.Field{
+		13: {Name: "Related", Slots: 3, Cost: 80, Fields: []verify.Field{
+			{Name: "domain", Slot: 0, Kind: verify.KindString, MaxBytes: 255},
+			{Name: "kind", Slot: 1, Kind: verify.KindScalar, Size: 2, Align: 2, Rules: verify.Nonzero, ZeroDefault: true},
+			{Name: "name", Slot: 2, Kind: verify.KindString, Rules: verify.Required, MaxBytes: 255},
+		}},
+		14: {Name: "RequestCancelled", Slots: 0, Cost: 32, Fields: []verify.Field{}},
+		15: {Name: "RequestRejected", Slots: 3, Cost: 80, Fields: []verify.Field{
 			{Name: "kind", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 4, Rules: verify.Present, ZeroDefault: true},
 			{Name: "field", Slot: 1, Kind: verify.KindString, MaxBytes: 255},
 			{Name: "text", Slot: 2, Kind: verify.KindString},
 		}},
-		15: {Name: "ServerFrame", Identifier: IdentifierOfServerFrame, Slots: 3, Cost: 64, Fields: []verify.Field{
+		16: {Name: "ServerFrame", Identifier: IdentifierOfServerFrame, Slots: 3, Cost: 64, Fields: []verify.Field{
 			{Name: "request_id", Slot: 0, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 			{Name: "body", Slot: 2, Kind: verify.KindUnion, Ref: 1, Rules: verify.Required},
 		}},
-		16: {Name: "SessionEnding", Slots: 3, Cost: 80, Fields: []verify.Field{
+		17: {Name: "SessionEnding", Slots: 3, Cost: 80, Fields: []verify.Field{
 			{Name: "reason", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 2, Rules: verify.Present, ZeroDefault: true},
 			{Name: "text", Slot: 1, Kind: verify.KindString},
 			{Name: "time_left_ms", Slot: 2, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 		}},
-		17: {Name: "StatementResult", Slots: 5, Cost: 112, Fields: []verify.Field{
+		18: {Name: "StatementResult", Slots: 5, Cost: 112, Fields: []verify.Field{
 			{Name: "index", Slot: 0, Kind: verify.KindScalar, Size: 4, Align: 4, ZeroDefault: true},
 			{Name: "disposition", Slot: 1, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 1, Rules: verify.Present, ZeroDefault: true},
 			{Name: "text", Slot: 2, Kind: verify.KindString},
-			{Name: "already_existed", Slot: 3, Kind: verify.KindScalar, Size: 1, Align: 1, ZeroDefault: true},
+			{Name: "already_existed", Slot: 3, Kind: verify.KindBool, Size: 1, Align: 1, ZeroDefault: true},
 			{Name: "data", Slot: 4, Kind: verify.KindString},
 		}},
-		18: {Name: "StatusReport", Slots: 5, Cost: 120, Fields: []verify.Field{
+		19: {Name: "StatusReport", Slots: 5, Cost: 120, Fields: []verify.Field{
 			{Name: "node", Slot: 0, Kind: verify.KindString, Rules: verify.Required | verify.Nonempty, MaxBytes: 255},
 			{Name: "incarnation", Slot: 1, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 			{Name: "revision", Slot: 2, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 			{Name: "role", Slot: 3, Kind: verify.KindString, Rules: verify.Required | verify.Nonempty, MaxBytes: 255},
 			{Name: "connectors", Slot: 4, Kind: verify.KindVector, Elem: verify.KindTable, Ref: 5},
 		}},
-		19: {Name: "StatusRequest", Slots: 0, Cost: 32, Fields: []verify.Field{}},
-		20: {Name: "Transaction", Slots: 2, Cost: 64, Fields: []verify.Field{
+		20: {Name: "StatusRequest", Slots: 0, Cost: 32, Fields: []verify.Field{}},
+		21: {Name: "Transaction", Slots: 2, Cost: 64, Fields: []verify.Field{
 			{Name: "state", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 6, ZeroDefault: true},
 			{Name: "reference", Slot: 1, Kind: verify.KindString, MaxBytes: 128},
 		}},
@@ -135,7 +140,7 @@ var Schema = verify.Schema{
 		7: {Name: "UnknownCause", Flags: false, Values: []uint64{0x0, 0x1, 0x2, 0x3, 0x4}},
 	},
 	Unions: []verify.Union{
-		0: {Name: "ClientBody", Tables: []verify.UnionCase{{Type: 1, Table: 9}, {Type: 2, Table: 4}, {Type: 3, Table: 12}, {Type: 4, Table: 19}, {Type: 5, Table: 1}, {Type: 6, Table: 11}}},
-		1: {Name: "ServerBody", Tables: []verify.UnionCase{{Type: 1, Table: 10}, {Type: 2, Table: 3}, {Type: 3, Table: 8}, {Type: 4, Table: 18}, {Type: 5, Table: 0}, {Type: 6, Table: 14}, {Type: 7, Table: 13}, {Type: 8, Table: 16}, {Type: 9, Table: 11}}},
+		0: {Name: "ClientBody", Tables: []verify.UnionCase{{Type: 1, Table: 9}, {Type: 2, Table: 4}, {Type: 3, Table: 12}, {Type: 4, Table: 20}, {Type: 5, Table: 1}, {Type: 6, Table: 11}}},
+		1: {Name: "ServerBody", Tables: []verify.UnionCase{{Type: 1, Table: 10}, {Type: 2, Table: 3}, {Type: 3, Table: 8}, {Type: 4, Table: 19}, {Type: 5, Table: 0}, {Type: 6, Table: 15}, {Type: 7, Table: 14}, {Type: 8, Table: 17}, {Type: 9, Table: 11}}},
 	},
 }
