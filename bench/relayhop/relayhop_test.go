@@ -32,8 +32,8 @@ const capacity = 64
 
 type clock struct{}
 
-func (clock) Snapshot() (runtime.Snapshot, error) {
-	return runtime.Snapshot{Now: vtime.UnpacedNow(osclock.UTC())}, nil
+func (clock) Snapshot() (vtime.Snapshot, error) {
+	return vtime.Snapshot{Now: vtime.UnpacedNow(osclock.UTC())}, nil
 }
 func (clock) Until(t vtime.Logical) (time.Duration, error) {
 	return t.Sub(vtime.UnpacedNow(osclock.UTC()))

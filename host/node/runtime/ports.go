@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nervix-go/nervix/host/kernel/batch"
-	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 )
 
@@ -26,17 +25,10 @@ type Target interface {
 	Publish(p *batch.Publication) bool
 }
 
-// Snapshot is the execution snapshot of one unit of work: work gets a reading, never a clock (nspl 11.5).
-type Snapshot struct {
-	Domain     ident.Domain
-	Generation ident.Generation
-	Now        vtime.Logical
-}
-
 // Clock is the execution clock handle of a domain's generation.
 type Clock interface {
 	// Snapshot reads domain time. An error means that the clock is missing, stopped or stale; it is never replaced by wall time.
-	Snapshot() (Snapshot, error)
+	Snapshot() (vtime.Snapshot, error)
 	// Until is the physical time until domain time reaches the target, at least 1 ns if it lies ahead, 0 or less if it was reached.
 	Until(target vtime.Logical) (time.Duration, error)
 }
