@@ -141,9 +141,7 @@ func appendValue(dst []byte, column arrow.Array, row int) []byte {
 	case *array.Float32:
 		return appendFloat(dst, float64(c.Value(row)), 32)
 	case *array.Timestamp:
-		dst = append(dst, '"')
-		dst = time.Unix(0, int64(c.Value(row))).UTC().AppendFormat(dst, "2006-01-02T15:04:05.999999999-07:00")
-		return append(dst, '"')
+		return appendInstant(dst, int64(c.Value(row)))
 	default:
 		panic("batch: no key text for columns of type " + column.DataType().String())
 	}
@@ -162,6 +160,20 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 	default:
 		return strconv.AppendFloat(dst, v, 'g', -1, bits)
 	}
+}
+
+// appendInstant writes RFC 3339 with 0, 3, 6 or 9 fraction digits as needed (nspl 3.1).
+func appendInstant(dst []byte, ns int64) []byte {
+	layout := `"2006-01-02T15:04:05.000000000-07:00"`
+	switch {
+	case ns%1e9 == 0:
+		layout = `"2006-01-02T15:04:05-07:00"`
+	case ns%1e6 == 0:
+		layout = `"2006-01-02T15:04:05.000-07:00"`
+	case ns%1e3 == 0:
+		layout = `"2006-01-02T15:04:05.000000-07:00"`
+	}
+	return time.Unix(0, ns).UTC().AppendFormat(dst, layout)
 }
 
 const hexDigits = "0123456789abcdef"
