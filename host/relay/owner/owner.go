@@ -25,9 +25,10 @@ import (
 
 // Consumer is a runtime node on this host that reads the relay.
 type Consumer interface {
-	// Offer hands over a delivery if the branch has a free place, or returns false. After false the consumer calls Subscription.Resume once a
-	// place is free. It is called by one goroutine at a time for each subscription.
-	Offer(d Delivery) bool
+	// Offer hands over a batch if its branch has a free place, or returns false. A consumer that took it owns its references, and calls
+	// Subscription.Started with the sequence number when work on it begins. After false it calls Subscription.Resume once a place is
+	// free. One goroutine at a time calls it for each subscription.
+	Offer(b *batch.Batch, seq uint64) bool
 }
 
 // Config describes a relay; everything but Capacity is fixed.
@@ -55,7 +56,7 @@ type Owner struct {
 		depth     uint64 // batches that some consumer has not started
 		base      uint64 // sequence number of buffer[0]
 		buffer    []entry
-		waiting   []*Publication
+		waiting   []*batch.Publication
 		subs      []*Subscription
 		branches  *branch.Table[struct{}]
 		evictions map[branch.Reason]uint64

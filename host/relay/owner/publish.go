@@ -6,19 +6,10 @@ import (
 	"github.com/nervix-go/nervix/host/kernel/batch"
 )
 
-// Publication is a producer's request to admit one batch. It is embedded in the producer's state and reused; it must stay untouched
-// from Publish until it was admitted.
-type Publication struct {
-	Batch *batch.Batch
-	// Admitted is called once when a publication that had to wait was admitted or refused; from then on the batch is not the producer's any more.
-	// It is called on another lane and must not block.
-	Admitted func()
-}
-
 // Publish moves the batch into the relay. It returns true if the batch was admitted (or ended, when nothing reads the relay); otherwise the
 // publication waits in order of arrival and Admitted is called later. There is no inbound queue besides: a waiting batch stays the
 // producer's.
-func (o *Owner) Publish(p *Publication) bool {
+func (o *Owner) Publish(p *batch.Publication) bool {
 	o.mu.Lock()
 	if o.mu.closed {
 		o.mu.Unlock()

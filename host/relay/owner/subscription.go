@@ -18,14 +18,7 @@ type Subscription struct {
 	again   bool   // something changed while it was
 	stalled bool   // the consumer refused the batch at the cursor
 	left    bool
-}
-
-// Delivery is one batch offered to one consumer. The consumer owns its references once it has taken the delivery, and calls Started
-// when work on it begins.
-type Delivery struct {
-	Batch *batch.Batch
-	sub   *Subscription
-	seq   uint64
+	reason  error
 }
 
 // Attach adds a consumer; it sees what is admitted from now on. A detached consumer is answered upstream at fan-out (nspl 10.6).
@@ -37,11 +30,12 @@ func (o *Owner) Attach(c Consumer, attached bool) *Subscription {
 	return s
 }
 
-// Started tells that work on the delivery has begun. The batch leaves CAPACITY with the last consumer that starts it.
-func (d Delivery) Started() {
-	o := d.sub.owner
+// Started tells that work on the batch of this sequence number has begun. The batch leaves CAPACITY with the last consumer that
+// starts it.
+func (s *Subscription) Started(seq uint64) {
+	o := s.owner
 	o.mu.Lock()
-	o.startedLocked(d.seq)
+	o.startedLocked(seq)
 	wake := len(o.mu.waiting) > 0 && o.mu.depth < o.mu.capacity
 	o.mu.Unlock()
 	if wake {
@@ -100,16 +94,24 @@ func (s *Subscription) pump() {
 			o.mu.Unlock()
 			return
 		}
-		d := Delivery{Batch: o.mu.buffer[s.cursor-o.mu.base].batch, sub: s, seq: s.cursor}
+		seq := s.cursor
+		b := o.mu.buffer[seq-o.mu.base].batch
 		s.cursor++
 		s.again = false
 		o.mu.Unlock()
 		if !s.attached {
-			d.Batch = &batch.Batch{Record: d.Batch.Record, Key: d.Batch.Key, Low: d.Batch.Low, High: d.Batch.High}
+			b = &batch.Batch{Record: b.Record, Key: b.Key, Low: b.Low, High: b.High}
 		}
-		taken := s.consumer.Offer(d)
+		taken := s.consumer.Offer(b, seq)
 		o.mu.Lock()
-		if !taken {
+		switch {
+		case taken:
+		case s.left:
+			o.startedLocked(seq)
+			o.mu.Unlock()
+			b.Fail(s.reason)
+			o.mu.Lock()
+		default:
 			s.cursor--
 			s.stalled = !s.again // a Resume that came during the refusal counts
 		}
@@ -125,7 +127,7 @@ func (s *Subscription) Leave(reason error) {
 		o.mu.Unlock()
 		return
 	}
-	s.left = true
+	s.left, s.reason = true, reason
 	var dropped []*batch.Batch
 	for seq := s.cursor; seq < o.mu.base+uint64(len(o.mu.buffer)); seq++ {
 		dropped = append(dropped, o.mu.buffer[seq-o.mu.base].batch)
