@@ -49,6 +49,8 @@ func (p *pass) Open(l *lanes.Lane, b *runtime.Branch) {
 	b.State = runtime.NewOutlet(p.route, b.Key, l, b, &p.alive[l.Index()])
 }
 
+func (p *pass) Quiet(b *runtime.Branch) bool { return b.State.(*runtime.Outlet).Empty() }
+
 func (p *pass) Handle(l *lanes.Lane, b *runtime.Branch, _ int, in *batch.Batch) {
 	piece := batch.Piece{Record: in.Record, Low: in.Low, High: in.High}
 	b.State.(*runtime.Outlet).Add(l, piece, in.Lineage, vtime.Logical{})
@@ -57,6 +59,7 @@ func (p *pass) Handle(l *lanes.Lane, b *runtime.Branch, _ int, in *batch.Batch) 
 type sink struct{ seen atomic.Int64 }
 
 func (s *sink) Open(*lanes.Lane, *runtime.Branch) {}
+func (s *sink) Quiet(*runtime.Branch) bool        { return true }
 func (s *sink) Handle(_ *lanes.Lane, _ *runtime.Branch, _ int, in *batch.Batch) {
 	n := in.Rows()
 	in.Settle()
@@ -95,7 +98,7 @@ func chain(b *testing.B, tracked bool, keys []*batch.Key) {
 				Target: relays[i+1], Schema: rec.Schema(), Flush: runtime.Flush{Each: time.Second, MaxBytes: 1}, Clock: clock{}, Alloc: memory.DefaultAllocator,
 			}}
 		}
-		n := runtime.NewNode(ident.Ref{}, exec, 1, 0, h)
+		n := runtime.NewNode(runtime.Config{Lanes: exec, Inputs: 1}, h)
 		in := n.Input(0)
 		in.Connect(relays[i].Attach(in, true))
 	}

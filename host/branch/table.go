@@ -91,6 +91,30 @@ func (t *Table[V]) Expire(now vtime.Logical) []*Entry[V] {
 	return out
 }
 
+// Restore puts an expired entry back as the oldest one, with its last use unchanged: its owner could not let it go yet.
+func (t *Table[V]) Restore(e *Entry[V]) {
+	if t.byText[text(e.Key)] != nil {
+		return
+	}
+	t.byText[text(e.Key)] = e
+	e.older, e.newer = nil, t.oldest
+	if t.oldest != nil {
+		t.oldest.older = e
+	} else {
+		t.newest = e
+	}
+	t.oldest = e
+}
+
+// TTL is the idle time after which branches expire; 0 means never.
+func (t *Table[V]) TTL() time.Duration { return t.ttl }
+
+// Idle says whether the entry's idle time is over at now.
+func (e *Entry[V]) Idle(now vtime.Logical, ttl time.Duration) bool {
+	idle, err := now.Sub(e.lastUsed)
+	return err == nil && idle >= ttl
+}
+
 // Remove ends a branch.
 func (t *Table[V]) Remove(e *Entry[V]) {
 	if t.byText[text(e.Key)] == e {

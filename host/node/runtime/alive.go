@@ -2,14 +2,16 @@
 
 package runtime
 
+import "sync/atomic"
+
 // Alive lists the outlets of one node on one lane that hold rows. It belongs to the lane.
 type Alive struct {
 	first *Outlet
-	len   int
+	len   atomic.Int64
 }
 
-// Len is the number of outlets that hold rows.
-func (a *Alive) Len() int { return a.len }
+// Len is the number of outlets that hold rows; it may be read from anywhere.
+func (a *Alive) Len() int { return int(a.len.Load()) }
 
 // Touch reports every buffered row as alive, so that waiting for a flush does not count towards ACK TIMEOUT (data-plane 6.7).
 func (a *Alive) Touch(monoNS int64) {
@@ -38,7 +40,7 @@ func (a *Alive) link(o *Outlet) {
 		a.first.prev = o
 	}
 	a.first = o
-	a.len++
+	a.len.Add(1)
 }
 
 func (a *Alive) unlink(o *Outlet) {
@@ -54,5 +56,5 @@ func (a *Alive) unlink(o *Outlet) {
 		o.next.prev = o.prev
 	}
 	o.prev, o.next = nil, nil
-	a.len--
+	a.len.Add(-1)
 }

@@ -19,6 +19,8 @@ type Handler interface {
 	Open(l *lanes.Lane, b *Branch)
 	// Handle works one batch; the branch owns it from here on.
 	Handle(l *lanes.Lane, b *Branch, input int, in *batch.Batch)
+	// Quiet says whether the branch holds nothing, so that it may be forgotten when its TTL is over.
+	Quiet(b *Branch) bool
 }
 
 // Node is a runtime node that consumes relays.
@@ -27,6 +29,9 @@ type Node struct {
 	exec    *lanes.Executor
 	handler Handler
 	inputs  []*Input
+	merged  bool
+	now     func() (vtime.Logical, bool)
+	alive   []Alive // one a lane
 
 	mu struct {
 		sync.Mutex
@@ -36,12 +41,28 @@ type Node struct {
 	}
 }
 
-// NewNode makes a node with the given number of inputs. ttl is the branch declaration's, 0 for unbranched nodes.
-func NewNode(ref ident.Ref, exec *lanes.Executor, inputs int, ttl time.Duration, handler Handler) *Node {
-	n := &Node{ref: ref, exec: exec, handler: handler}
-	n.mu.branches = branch.NewTable[*Branch](ttl, 0)
-	for i := range inputs {
+// Config describes a node.
+type Config struct {
+	Ref    ident.Ref
+	Lanes  *lanes.Executor
+	Inputs int
+	// TTL is the branch declaration's; 0 in unbranched nodes.
+	TTL time.Duration
+	// Now is domain time, for TTL; it may be nil when TTL is 0.
+	Now func() (vtime.Logical, bool)
+	// Merged makes all branches one unit of work: emitters consume a relay as a whole.
+	Merged bool
+}
+
+// NewNode makes a node without work.
+func NewNode(c Config, handler Handler) *Node {
+	n := &Node{ref: c.Ref, exec: c.Lanes, handler: handler, merged: c.Merged, now: c.Now, alive: make([]Alive, c.Lanes.Len())}
+	n.mu.branches = branch.NewTable[*Branch](c.TTL, 0)
+	for i := range c.Inputs {
 		n.inputs = append(n.inputs, &Input{node: n, index: i})
+	}
+	if c.TTL == 0 {
+		n.now = nil
 	}
 	return n
 }
@@ -77,7 +98,11 @@ func (in *Input) Offer(b *batch.Batch, seq uint64) bool {
 		n.mu.Unlock()
 		return false
 	}
-	br := n.branchLocked(b.Key)
+	key := b.Key
+	if n.merged {
+		key = nil
+	}
+	br := n.branchLocked(key)
 	if br.waiting[in.index] {
 		in.refused = br
 		n.mu.Unlock()
@@ -97,12 +122,19 @@ func (in *Input) Offer(b *batch.Batch, seq uint64) bool {
 	return true
 }
 
-// branchLocked finds or makes the branch of a key. Idle time is measured when work begins, so here the last use only orders the table.
+// branchLocked finds or makes the branch of a key and records the input.
 func (n *Node) branchLocked(key *batch.Key) *Branch {
-	if e := n.mu.branches.Find(key); e != nil {
+	e := n.mu.branches.Find(key)
+	if e != nil && n.now == nil {
 		return e.Value
 	}
-	e, _, _ := n.mu.branches.Accept(key, vtime.Logical{})
-	e.Value = &Branch{Key: key, node: n, lane: n.exec.For(batch.HashOf(key)), waiting: make([]bool, len(n.inputs))}
+	var now vtime.Logical
+	if n.now != nil {
+		now, _ = n.now()
+	}
+	e, created, _ := n.mu.branches.Accept(key, now)
+	if created {
+		e.Value = &Branch{Key: key, node: n, lane: n.exec.For(batch.HashOf(key)), waiting: make([]bool, len(n.inputs))}
+	}
 	return e.Value
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package runtime
+
+import (
+	"github.com/nervix-go/nervix/host/branch"
+	"github.com/nervix-go/nervix/host/lanes"
+)
+
+// Alive is the list of outlets of this node that hold rows on a lane.
+func (n *Node) Alive(l *lanes.Lane) *Alive { return &n.alive[l.Index()] }
+
+// Touch reports every buffered row as alive. The engine calls it on a physical interval.
+func (n *Node) Touch(monoNS int64) {
+	n.onBusyLanes(func(a *Alive, _ *lanes.Lane) { a.Touch(monoNS) })
+}
+
+// ForceFlush publishes what routes hold without waiting for size or deadline (nspl 10.5).
+func (n *Node) ForceFlush() {
+	n.onBusyLanes(func(a *Alive, l *lanes.Lane) { a.Each(func(o *Outlet) { o.Flush(l) }) })
+}
+
+func (n *Node) onBusyLanes(visit func(*Alive, *lanes.Lane)) {
+	for i := range n.alive {
+		a := &n.alive[i]
+		if a.Len() > 0 {
+			n.exec.At(i).Post(lanes.Func(func(l *lanes.Lane) { visit(a, l) }))
+		}
+	}
+}
+
+// Busy says whether the node holds rows: a batch waits or is worked, or an outlet holds rows. Counts are raised before the work moves on, so a
+// false answer is never too early.
+func (n *Node) Busy() bool {
+	n.mu.Lock()
+	working := n.mu.working
+	n.mu.Unlock()
+	if working > 0 {
+		return true
+	}
+	for i := range n.alive {
+		if n.alive[i].Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Branches is the number of branches the node knows.
+func (n *Node) Branches() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.mu.branches.Len()
+}
+
+// Scan forgets branches whose TTL is over and that hold nothing. A branch that still holds rows stays until the next scan.
+func (n *Node) Scan() {
+	if n.now == nil {
+		return
+	}
+	now, ok := n.now()
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	expired := n.mu.branches.Expire(now)
+	for _, e := range expired {
+		// Put it back until its lane has agreed; its last use stays what it was.
+		n.mu.branches.Restore(e)
+	}
+	n.mu.Unlock()
+	for _, e := range expired {
+		b := e.Value
+		b.lane.Post(lanes.Func(func(*lanes.Lane) {
+			if !n.handler.Quiet(b) {
+				return
+			}
+			n.mu.Lock()
+			if !b.queued && e.Idle(now, n.mu.branches.TTL()) {
+				n.mu.branches.Remove(e)
+			}
+			n.mu.Unlock()
+		}))
+	}
+}
+
+// Close refuses further offers; what was taken before is worked on.
+func (n *Node) Close(reason error) {
+	n.mu.Lock()
+	n.mu.closed = true
+	ups := make([]Upstream, 0, len(n.inputs))
+	for _, in := range n.inputs {
+		if in.up != nil {
+			ups = append(ups, in.up)
+		}
+	}
+	n.mu.Unlock()
+	for _, up := range ups {
+		up.Leave(reason)
+	}
+}
+
+// Abandon fails everything the node still holds: its drain ran out of time, or its domain stops at once. The node must be closed.
+func (n *Node) Abandon(reason error) {
+	n.onBusyLanes(func(a *Alive, l *lanes.Lane) { a.Each(func(o *Outlet) { o.Drop(l, reason, nil) }) })
+	n.mu.Lock()
+	var dropped []arrival
+	n.mu.branches.All(func(e *branch.Entry[*Branch]) {
+		dropped = append(dropped, e.Value.arrivals...)
+		e.Value.arrivals = nil
+	})
+	n.mu.Unlock()
+	for _, a := range dropped {
+		a.batch.Fail(reason)
+	}
+}
