@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parse
+
+import (
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/nspl/ast"
+)
+
+func parseUse(p *parser, start int) ast.Statement {
+	s := &ast.Use{Name: p.named(ident.KindDomain)}
+	s.Node = p.from(start)
+	return s
+}
+
+func parseListDomains(p *parser, start int) ast.Statement {
+	return &ast.ListDomains{Node: p.from(start)}
+}
+
+func parseStart(p *parser, start int) ast.Statement {
+	s := &ast.Start{AtNow: p.accept("AT NOW")}
+	s.Node = p.from(start)
+	return s
+}
+
+func parseStop(p *parser, start int) ast.Statement {
+	return &ast.Stop{Node: p.from(start)}
+}

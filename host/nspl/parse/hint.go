@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parse
+
+import (
+	"strings"
+
+	"github.com/nervix-go/nervix/host/nspl/lex"
+)
+
+// planned are words of NSPL whose clauses and statements are not part of this version of the language.
+var planned = wordSet(`ARRAY ATTACH BACKUP BATCH BYTES CBOR AVRO COLLECT CORDON CORRELATOR DEDUPLICATOR DELETE DETACH DRAIN ENDPOINT EXPLAIN FOLLOW GENERATOR
+	HASH INFERENCER INSTANCES INVOKE JSON_EXISTS JSON_VALUE KAFKA LOOKUP MOUNT MQTT NATS NODE PACED PLUGIN POOL REBIND REINGESTOR RELOCATE REORDERER RESET
+	RESOURCE RESTORE SIGNALING SUBSCRIPTION TRANSACTION TRANSACTIONS TRY_JSON_VALUE UDF UNCORDON UPLOAD USING VEC VHOST WASM WINDOW`)
+
+// elsewhere are words people bring from other languages, with what NSPL has for them.
+var elsewhere = map[string]string{
+	"LIKE":    "texts are tested with contains(s, t), starts_with(s, t) and ends_with(s, t)",
+	"MOD":     "the remainder is written `%`",
+	"SELECT":  "NSPL has no queries: CREATE JUNCTION selects and computes, DESCRIBE and SHOW look",
+	"INSERT":  "records enter through an ingestor: CREATE INGESTOR",
+	"EXISTS":  "the form is CREATE IF NOT EXISTS kind name",
+	"PAUSE":   "a domain is halted with STOP and resumed with START",
+	"RESUME":  "a domain is halted with STOP and resumed with START",
+	"VARCHAR": "text is STRING", "TEXT": "text is STRING", "CHAR": "text is STRING",
+	"INT": "integers are I8 to I64 and U8 to U64", "INTEGER": "integers are I8 to I64 and U8 to U64", "BIGINT": "integers are I8 to I64 and U8 to U64",
+	"FLOAT": "floats are F32 and F64", "DOUBLE": "floats are F32 and F64", "DECIMAL": "floats are F32 and F64", "NUMBER": "numbers are I8 to I64, U8 to U64, F32 and F64",
+	"TIMESTAMP": "points in time are DATETIME", "DATE": "points in time are DATETIME",
+	"NULLABLE": "a field that may be null is marked OPTIONAL",
+	"ROLLBACK": "a transaction is abandoned with REVERT",
+	"TABLE":    "records live in relays: CREATE RELAY", "DATABASE": "the unit of a graph is a domain: CREATE DOMAIN", "STREAM": "streams are relays: CREATE RELAY",
+}
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// hint finds what to do about the current token, the most certain advice first.
+func (p *parser) hint() string {
+	word := p.keyword()
+	if word == "" {
+		return p.hintForSign()
+	}
+	if note := p.notes[word]; note != "" {
+		return note
+	}
+	if p.wantsField() && reserved[word] {
+		return "`" + p.tok.Text + "` is a keyword in expressions; the field of that name is written in backquotes"
+	}
+	if near := nearest(word, p.expected.words()); near != "" {
+		return "did you mean `" + near + "`?"
+	}
+	if p.advice != "" {
+		return p.advice
+	}
+	if p.swallowedName() {
+		return "is the name missing? `" + p.name + "` was read as the name"
+	}
+	if p.offered[word] {
+		return "clauses have a fixed order and stand at most once: " + word + " would have to stand earlier"
+	}
+	if p.hides() {
+		return ""
+	}
+	return p.hintForForeign(word)
+}
+
+// hintForForeign knows words of other languages and of later versions of this one.
+func (p *parser) hintForForeign(word string) string {
+	switch {
+	case elsewhere[word] != "":
+		return elsewhere[word]
+	case planned[word]:
+		return "`" + word + "` is not part of this version of the language"
+	case p.expected.hasGroup(groupType):
+		return typeHint
+	}
+	return ""
+}
+
+const typeHint = "types are U8 to U64, I8 to I64, F32, F64, BOOL, STRING and DATETIME"
+
+func (p *parser) wantsField() bool {
+	return p.expected.hasClass("field") || p.expected.hasGroup(groupExpression)
+}
+
+func (p *parser) expectsName() bool {
+	for _, e := range p.expected {
+		if e.group == groupClass && strings.HasSuffix(e.text, "name") {
+			return true
+		}
+	}
+	return false
+}
+
+// swallowedName notices `CREATE RELAY SCHEMA s`: the keyword that is expected now was read as the name.
+func (p *parser) swallowedName() bool {
+	if p.name == "" {
+		return false
+	}
+	for _, w := range p.expected.words() {
+		if strings.EqualFold(w, p.name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) hintForSign() string {
+	switch {
+	case p.tok.Kind == lex.String && p.expectsName():
+		return "names stand without quotes, or in backquotes"
+	case p.tok.Kind == lex.String && p.expected.hasClass("field"):
+		return "field names stand without quotes, or in backquotes"
+	case p.tok.Kind == lex.Sign && strings.Contains(")]};", p.tok.Text) && p.afterComma():
+		return "a list does not end with a comma"
+	case p.swallowedName():
+		return "is the name missing? `" + p.name + "` was read as the name"
+	case p.tok.Kind == lex.Int && p.expected.hasClass("duration"):
+		return "a duration needs a unit: ns, us, ms, s, m, h or d"
+	case p.tok.Kind == lex.Int && p.expected.hasClass("size"):
+		return "a size needs a unit: B, KB, KiB, MB, MiB, GB, GiB, TB or TiB"
+	case p.tok.Kind == lex.Exponent && p.expected.hasGroup(groupExpression):
+		return "numbers in expressions have no exponent: write the digits, or '" + p.tok.Text + "' AS F64"
+	case p.tok.Kind == lex.Duration && p.expected.hasGroup(groupExpression):
+		return "expressions have no durations"
+	case p.expected.hasGroup(groupType):
+		return typeHint
+	}
+	return p.advice
+}
+
+func (p *parser) afterComma() bool {
+	return p.end > 0 && p.src[p.end-1] == ','
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parse
+
+import "github.com/nervix-go/nervix/host/nspl/ast"
+
+var showable = kindTable(definedKinds...)
+
+func parseShowCreate(p *parser, start int) ast.Statement {
+	p.note("USER", "a user has no definition to show, because it holds a password")
+	s := &ast.ShowCreate{Kind: choose(p, showable)}
+	s.Name = p.named(s.Kind)
+	s.Node = p.from(start)
+	return s
+}
+
+func parseShowIngestors(p *parser, start int) ast.Statement {
+	s := &ast.ShowIngestors{Format: p.format()}
+	s.Node = p.from(start)
+	return s
+}
+
+func parseShowClusterStatus(p *parser, start int) ast.Statement {
+	s := &ast.ShowClusterStatus{Format: p.format()}
+	s.Node = p.from(start)
+	return s
+}
+
+var formats = []choice[ast.Format]{{"TEXT", ast.FormatText}, {"JSON", ast.FormatJSON}}
+
+// format reads [FORMAT (TEXT|JSON)].
+func (p *parser) format() ast.Format {
+	if !p.accept("FORMAT") {
+		return ast.FormatText
+	}
+	return choose(p, formats)
+}
