@@ -35,9 +35,7 @@ func (w *Window) Settled(b *Block, now vtime.Mono) {
 			continue
 		}
 		d.pending--
-		if d.pending == 0 && d.state == sealed {
-			d.state = settled
-		}
+		w.settleIfDone(d)
 	}
 }
 

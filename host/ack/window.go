@@ -28,6 +28,7 @@ type Window struct {
 	base     uint64 // arrival number of ring[0]
 	ring     []delivery
 	volatile int // deliveries beyond the durable position, settled ones included
+	open     int // deliveries that have not succeeded
 
 	rejected map[string]uint64 // position -> arrival number of deliveries the source was asked for again
 	retries  []uint64          // arrival numbers that failed and wait for their backoff
@@ -76,6 +77,7 @@ func (w *Window) Arrive(position []byte) (token uint64, again bool) {
 	w.ring = append(w.ring, delivery{length: uint8(len(position))})
 	copy(w.ring[len(w.ring)-1].position[:], position)
 	w.volatile++
+	w.open++
 	return n << 8, false
 }
 
@@ -90,9 +92,14 @@ func (w *Window) Expect(token uint64) {
 func (w *Window) Seal(token uint64) {
 	if d := w.find(token); d != nil && d.state == filling {
 		d.state = sealed
-		if d.pending == 0 {
-			d.state = settled
-		}
+		w.settleIfDone(d)
+	}
+}
+
+func (w *Window) settleIfDone(d *delivery) {
+	if d.pending == 0 && d.state == sealed {
+		d.state = settled
+		w.open--
 	}
 }
 
@@ -156,16 +163,8 @@ func (w *Window) Durable(count int) { w.volatile -= count }
 // Volatile is the number of deliveries beyond the durable position, settled or not.
 func (w *Window) Volatile() int { return w.volatile }
 
-// Unresolved is the number of deliveries that have not succeeded or stand behind one that has not.
-func (w *Window) Unresolved() int {
-	n := 0
-	for i := range w.ring {
-		if w.ring[i].state != settled {
-			n++
-		}
-	}
-	return n
-}
+// Unresolved is the number of deliveries that have not succeeded.
+func (w *Window) Unresolved() int { return w.open }
 
 // Due returns the positions whose backoff is over; the source is to be asked for them again. They stay awaited until they arrive.
 func (w *Window) Due(now vtime.Mono) [][]byte {
@@ -228,7 +227,7 @@ func (w *Window) Oldest() (o Oldest, ok bool) {
 func (w *Window) Reset() {
 	w.base += uint64(len(w.ring))
 	w.ring = nil
-	w.volatile = 0
+	w.volatile, w.open = 0, 0
 	w.retries = nil
 	clear(w.rejected)
 	w.live = nil

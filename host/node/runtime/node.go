@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/nervix-go/nervix/host/branch"
 	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -30,6 +32,7 @@ type Node struct {
 	handler Handler
 	inputs  []*Input
 	merged  bool
+	seed    uint64
 	now     func() (vtime.Logical, bool)
 	alive   []Alive // one a lane
 
@@ -56,7 +59,7 @@ type Config struct {
 
 // NewNode makes a node without work.
 func NewNode(c Config, handler Handler) *Node {
-	n := &Node{ref: c.Ref, exec: c.Lanes, handler: handler, merged: c.Merged, now: c.Now, alive: make([]Alive, c.Lanes.Len())}
+	n := &Node{ref: c.Ref, exec: c.Lanes, handler: handler, seed: xxh3.HashString(c.Ref.String()), merged: c.Merged, now: c.Now, alive: make([]Alive, c.Lanes.Len())}
 	n.mu.branches = branch.NewTable[*Branch](c.TTL, 0)
 	for i := range c.Inputs {
 		n.inputs = append(n.inputs, &Input{node: n, index: i})
@@ -134,7 +137,17 @@ func (n *Node) branchLocked(key *batch.Key) *Branch {
 	}
 	e, created, _ := n.mu.branches.Accept(key, now)
 	if created {
-		e.Value = &Branch{Key: key, node: n, lane: n.exec.For(batch.HashOf(key)), waiting: make([]bool, len(n.inputs))}
+		e.Value = &Branch{Key: key, node: n, lane: n.laneOf(key), waiting: make([]bool, len(n.inputs))}
 	}
 	return e.Value
+}
+
+// Home is the lane of unbranched work; it differs between nodes so that unbranched graphs use more than one lane.
+func (n *Node) Home() *lanes.Lane { return n.exec.For(n.seed) }
+
+func (n *Node) laneOf(key *batch.Key) *lanes.Lane {
+	if key == nil {
+		return n.Home()
+	}
+	return n.exec.For(key.Hash)
 }

@@ -3,6 +3,8 @@
 package runtime
 
 import (
+	"slices"
+
 	"github.com/nervix-go/nervix/host/branch"
 	"github.com/nervix-go/nervix/host/lanes"
 )
@@ -64,8 +66,8 @@ func (n *Node) Scan() {
 	}
 	n.mu.Lock()
 	expired := n.mu.branches.Expire(now)
-	for _, e := range expired {
-		// Put it back until its lane has agreed; its last use stays what it was.
+	for _, e := range slices.Backward(expired) {
+		// Put it back until its lane has agreed; its last use and its place in the order stay.
 		n.mu.branches.Restore(e)
 	}
 	n.mu.Unlock()
