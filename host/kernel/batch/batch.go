@@ -25,8 +25,12 @@ type Batch struct {
 	Low, High []int64
 }
 
-// New builds a batch that owns the reference to record it is given.
+// New builds a batch that owns the reference to record it is given. Arrow counts the nulls of a slice when first asked and writes the count
+// into the array; here it is asked, because consumers on several lanes will read the record at once.
 func New(record arrow.RecordBatch, key *Key, lin lineage.Lineage, low, high []int64) *Batch {
+	for _, c := range record.Columns() {
+		c.NullN()
+	}
 	return &Batch{Record: record, Key: key, Lineage: lin, Low: low, High: high}
 }
 

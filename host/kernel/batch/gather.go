@@ -79,6 +79,9 @@ func gatherBits(c int, pieces []Piece, rows int, alloc memory.Allocator) *memory
 	clear(bits)
 	at := 0
 	for i := range pieces {
+		if pieces[i].Len() == 0 {
+			continue // an array without rows may have no buffers
+		}
 		data := pieces[i].Record.Column(c).Data()
 		src, offset := data.Buffers()[1].Bytes(), data.Offset()
 		for r := range pieces[i].Len() {
@@ -99,6 +102,9 @@ func gatherFixed(c int, pieces []Piece, rows, width int, alloc memory.Allocator)
 	b := newBuffer(rows*width, alloc)
 	dst := b.Bytes()
 	for i := range pieces {
+		if pieces[i].Len() == 0 {
+			continue // an array without rows may have no buffers
+		}
 		data := pieces[i].Record.Column(c).Data()
 		src := data.Buffers()[1].Bytes()[data.Offset()*width:]
 		if pieces[i].Rows == nil {
