@@ -139,7 +139,7 @@ var mistakes = []struct{ sign, hint string }{
 	{"/*", "comments begin with -- or // and end with the line"},
 	{"!", "write `NOT`, or `!=` for unequal"},
 	{"#", "comments begin with -- or //"},
-	{":", "`::` stands only in udf::name"},
+	{":", "entries of a map are written 'key' = value"},
 	{"\u2018", "quote strings with ' or \""},
 	{"\u2019", "quote strings with ' or \""},
 	{"\u201c", "quote strings with ' or \""},

@@ -18,6 +18,7 @@ func (p *parser) routes() []ast.Route {
 		if len(list) == 0 {
 			p.expect("TO")
 		}
+		p.offered = map[string]bool{}
 		p.note("BRANCHED", "the branch of a junction is declared once, before its first TO")
 		p.note("UNBRANCHED", "the branch of a junction is declared once, before its first TO")
 		r := ast.Route{To: p.named(ident.KindRelay), Construct: p.construct()}
@@ -39,6 +40,7 @@ func (p *parser) boundRoutes() []ast.BoundRoute {
 		if len(list) == 0 {
 			p.expect("TO")
 		}
+		p.offered = map[string]bool{}
 		r := ast.BoundRoute{Route: ast.Route{To: p.named(ident.KindRelay), Construct: p.construct()}}
 		r.Branch = p.routeBranch()
 		r.Flush = p.flush()

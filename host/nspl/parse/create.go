@@ -24,9 +24,6 @@ func parseCreate(p *parser, start int) ast.Statement {
 	p.note("OR", "definitions are not replaced: DROP the object and CREATE it again in one transaction")
 	c := choose(p, creations)
 	head.Name = p.named(c.kind)
-	if head.Name.Name == "if" && p.is("NOT") {
-		p.note("NOT", "IF NOT EXISTS stands directly after CREATE")
-	}
 	stmt := c.body(p, head.Name)
 	head.Node = p.from(start)
 	*stmt.Head() = head

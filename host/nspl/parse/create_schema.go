@@ -14,8 +14,10 @@ func parseCreateSchema(p *parser, _ ast.Ident) created {
 	p.note("NULL", "fields are required; one that may be null is marked OPTIONAL")
 	p.note("NOT", "fields are required unless they are marked OPTIONAL")
 	p.expectSign("(")
+	p.listHint = "is a comma missing before this field?"
 	p.list(func() { s.Fields = append(s.Fields, p.fieldDecl()) })
 	p.expectSign(")")
+	p.listHint = ""
 	return s
 }
 

@@ -26,8 +26,10 @@ func (p *parser) wire(kind ident.Kind, types []choice[ast.WireType]) *ast.Create
 	p.expect("MODE")
 	s.Mode = choose(p, wireModes)
 	p.expectSign("(")
+	p.listHint = "is a comma missing before this field?"
 	p.list(func() { s.Fields = append(s.Fields, p.wireField(types)) })
 	p.expectSign(")")
+	p.listHint = ""
 	return s
 }
 

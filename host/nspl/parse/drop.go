@@ -12,9 +12,6 @@ var droppable = kindTable(append([]ident.Kind{ident.KindUser}, definedKinds...).
 func parseDrop(p *parser, start int) ast.Statement {
 	s := &ast.Drop{Kind: choose(p, droppable)}
 	s.Name = p.named(s.Kind)
-	if s.Name.Name == "if" && p.is("EXISTS") {
-		p.note("EXISTS", "DROP has no IF EXISTS; dropping what does not exist is an error")
-	}
 	s.Node = p.from(start)
 	return s
 }

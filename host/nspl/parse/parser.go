@@ -20,14 +20,15 @@ type parser struct {
 	touched expectedSet
 
 	// The rest belongs to the current statement.
-	offered map[string]bool   // keywords that could have stood at some earlier place
-	notes   map[string]string // hints for keywords that do not belong here
-	advice  string            // hint for whatever fails next in the current clause
-	name    string            // the last name read, to notice a missing name
-	depth   int               // nesting of expressions
-	nodes   int               // expression nodes
-	secret  bool              // the statement holds a password
-	masked  bool              // a statement with a password was defective: what follows may be a part of it
+	offered  map[string]bool   // keywords that could have stood at some earlier place
+	notes    map[string]string // hints for keywords that do not belong here
+	advice   string            // hint for whatever fails next in the current clause
+	listHint string            // hint for a word where a list of declarations could go on
+	name     string            // the last name read, to notice a missing name
+	depth    int               // nesting of expressions
+	nodes    int               // expression nodes
+	secret   bool              // the statement holds a password
+	masked   bool              // a statement with a password was defective: what follows may be a part of it
 
 	tryCast bool // inside TRY_CAST( .. ): the AS before `)` is not ours
 }
@@ -45,7 +46,7 @@ func newParser(src string) *parser {
 // begin forgets what belongs to the last statement.
 func (p *parser) begin() {
 	p.offered, p.notes = map[string]bool{}, nil
-	p.advice, p.name = "", ""
+	p.advice, p.listHint, p.name = "", "", ""
 	p.depth, p.nodes = 0, 0
 	p.secret, p.tryCast = false, false
 }

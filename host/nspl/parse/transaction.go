@@ -5,6 +5,7 @@ package parse
 import "github.com/nervix-go/nervix/host/nspl/ast"
 
 func parseBegin(p *parser, start int) ast.Statement {
+	p.note("TRANSACTION", "BEGIN stands alone")
 	return &ast.Begin{Node: p.from(start)}
 }
 
