@@ -4,14 +4,19 @@ package model
 
 import (
 	"github.com/nervix-go/nervix/host/codec"
+	"github.com/nervix-go/nervix/host/codec/jsoncodec"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
-// Wire is a wire schema. Nodes never see one: what they use is the codec.
+// Wire is a JSON wire schema. Nodes never use one: what they use is the codec.
 type Wire struct {
 	Ref         ident.Ref
 	Fingerprint Fingerprint
+	// Strict refuses payload fields that the schema does not name.
+	Strict bool
+
+	fields []jsoncodec.WireField
 }
 
 // Codec is the plan of a codec. A decoder or encoder belongs to one lane; the plan is shared.

@@ -3,15 +3,19 @@
 package model
 
 import (
+	"github.com/nervix-go/nervix/host/expr/construct"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/types"
+	"github.com/nervix-go/nervix/host/nspl/ast"
 )
 
 // Emitter is the plan of an emitter (nspl 18).
 type Emitter struct {
 	Ref         ident.Ref
 	Fingerprint Fingerprint
-	Attached    bool
+	// Definition is what the plan was made from; only renderings read it.
+	Definition *ast.CreateEmitter
+	Attached   bool
 	// Inputs may have different branches.
 	Inputs []Input
 	// InputSchema is the one schema of all inputs.
@@ -21,7 +25,7 @@ type Emitter struct {
 	Retry       Retry
 	// Codec encodes the constructed rows; its schema is the schema of Construct.
 	Codec     *Codec
-	Construct *Construct
+	Construct *construct.Plan
 	Flush     Flush
 	Policy    Policy
 	// GeneralLog says whether node-wide failures are reported as runtime errors (ON GENERAL ERROR LOG).

@@ -138,3 +138,10 @@ func find[T any](sorted []*T, name ident.Name, nameOf func(*T) ident.Name) *T {
 	}
 	return sorted[i]
 }
+
+// sortReaders puts the readers of each relay in order.
+func (g *Graph) sortReaders() {
+	for _, list := range g.readers {
+		slices.SortFunc(list, func(a, b Reader) int { return compareRefs(a.Ref, b.Ref) })
+	}
+}

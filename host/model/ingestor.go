@@ -5,23 +5,27 @@ package model
 import (
 	"time"
 
+	"github.com/nervix-go/nervix/host/expr"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/types"
+	"github.com/nervix-go/nervix/host/nspl/ast"
 )
 
 // Ingestor is the plan of an ingestor (nspl 14).
 type Ingestor struct {
 	Ref         ident.Ref
 	Fingerprint Fingerprint
-	Client      *Client
-	Source      Source
-	Mode        SourceMode
-	Quiesce     Quiesce
+	// Definition is what the plan was made from; only renderings read it.
+	Definition *ast.CreateIngestor
+	Client     *Client
+	Source     Source
+	Mode       SourceMode
+	Quiesce    Quiesce
 	// Codec decodes the payloads; its schema is the schema of the rows.
 	Codec     *Codec
 	Timestamp Timestamp
 	// Filter is nil when every row is taken.
-	Filter *Predicate
+	Filter *expr.Program
 	Routes []IngestRoute
 	// GeneralLog says whether node-wide failures are reported as runtime errors (ON GENERAL ERROR LOG).
 	GeneralLog bool

@@ -3,20 +3,24 @@
 package model
 
 import (
+	"github.com/nervix-go/nervix/host/expr"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/types"
+	"github.com/nervix-go/nervix/host/nspl/ast"
 )
 
 // Junction is the plan of a junction (nspl 15.1).
 type Junction struct {
 	Ref         ident.Ref
 	Fingerprint Fingerprint
-	Attached    bool
-	Inputs      []Input
+	// Definition is what the plan was made from; only renderings read it.
+	Definition *ast.CreateJunction
+	Attached   bool
+	Inputs     []Input
 	// InputSchema is the one schema of all inputs.
 	InputSchema *types.Schema
 	// Filter is nil when every row is taken.
-	Filter *Predicate
+	Filter *expr.Program
 	// Branch is nil when unbranched; all inputs, outputs and error relays have exactly this branch.
 	Branch *Branch
 	Routes []Route

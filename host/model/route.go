@@ -2,13 +2,18 @@
 
 package model
 
-import "time"
+import (
+	"time"
+
+	"github.com/nervix-go/nervix/host/expr"
+	"github.com/nervix-go/nervix/host/expr/construct"
+)
 
 // Input is one relay a node reads, with its source predicate.
 type Input struct {
 	Relay *Relay
 	// Where is nil when every row is taken.
-	Where *Predicate
+	Where *expr.Program
 }
 
 // Flush says when the buffered rows of a route leave: at a size or a deadline of domain time, or, when Immediate, after a physical window
@@ -34,7 +39,7 @@ type Policy struct {
 	Kind PolicyKind
 	// Relay and Record are set for PolicySendTo: where the error record goes and what builds it.
 	Relay  *Relay
-	Record *Record
+	Record *construct.Plan
 }
 
 // Route is one way out of a node. Routes are independent of each other; several may name one relay.
@@ -42,7 +47,7 @@ type Route struct {
 	// Index counts the routes of the node from 0 in written order.
 	Index     int
 	Relay     *Relay
-	Construct *Construct
+	Construct *construct.Plan
 	Flush     Flush
 	Policy    Policy
 }
@@ -53,7 +58,7 @@ type IngestRoute struct {
 	// Branch is the branch of the relay, nil when unbranched.
 	Branch *Branch
 	// Key builds the key record of Branch; nil when unbranched.
-	Key *Record
+	Key *construct.Plan
 }
 
 // Retry is the backoff of repeated attempts; it doubles from Backoff to MaxBackoff.
