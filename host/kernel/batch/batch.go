@@ -9,6 +9,7 @@ package batch
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/nervix-go/nervix/host/kernel/lineage"
 )
@@ -49,6 +50,17 @@ func (b *Batch) Share(owners int) {
 func (b *Batch) Untracked() *Batch {
 	b.Record.Retain()
 	return &Batch{Record: b.Record, Key: b.Key, Low: b.Low, High: b.High}
+}
+
+// Select keeps the given rows (ascending) and ends the rest with success. It returns nil when no row is left; the batch has ended then.
+func (b *Batch) Select(rows []uint32, alloc memory.Allocator) *Batch {
+	if len(rows) == 0 {
+		b.Settle()
+		return nil
+	}
+	lin := b.Lineage.Select(rows)
+	record, low, high := Gather(b.Record.Schema(), []Piece{{Record: b.Record, Rows: rows, Low: b.Low, High: b.High}}, alloc)
+	return &Batch{Record: record, Key: b.Key, Lineage: lin, Low: low, High: high}
 }
 
 // Settle ends this owner's part with success.

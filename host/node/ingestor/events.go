@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ingestor
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/nervix-go/nervix/host/lanes"
+	"github.com/nervix-go/nervix/host/node/connector"
+)
+
+// events receives what the source session reports and moves it to the lane.
+type events struct{ i *Ingestor }
+
+// SourceBatch implements connector.SourceEvents.
+func (e events) SourceBatch(epoch uint64, batch arrow.RecordBatch, bytes int64) {
+	e.i.lane.Post(lanes.Func(func(l *lanes.Lane) {
+		if epoch != e.i.epoch || e.i.closed {
+			batch.Release()
+			return
+		}
+		e.i.queue = append(e.i.queue, intake{epoch: epoch, batch: batch, bytes: bytes})
+		e.i.schedule(l)
+	}))
+}
+
+// SourceState implements connector.SourceEvents.
+func (e events) SourceState(s connector.SourceStatus) {
+	e.i.lane.Post(lanes.Func(func(l *lanes.Lane) { e.i.sourceState(l, s) }))
+}
+
+func (i *Ingestor) sourceState(l *lanes.Lane, s connector.SourceStatus) {
+	if i.closed {
+		return
+	}
+	switch s.State {
+	case connector.Open:
+		i.epoch = s.Epoch
+		i.identity = append([]byte(nil), s.Identity...)
+		i.stats.opened(s)
+		if s.Restarted {
+			i.config.Log.Warn("the source is read from its beginning", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain, "reason", s.Detail)
+		}
+	case connector.Lost:
+		// Nothing is judged: what the epoch delivered is forgotten here, and the next one begins at the durable position (P-007, P-010).
+		i.window.Reset()
+		i.commit.count = 0
+		i.dropQueue()
+		i.stats.lost(s.Detail)
+		if i.plan.GeneralLog {
+			i.config.Log.Error("the source was lost; it is opened again", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain, "reason", s.Detail)
+		}
+	case connector.Finished:
+		i.stats.finished(s.Skipped)
+		i.schedule(l)
+	case connector.Failed:
+		i.stats.lost(s.Detail)
+	}
+	i.stats.observe(i.window)
+}
+
+// schedule posts a work task unless one is posted or there is nothing to do.
+func (i *Ingestor) schedule(l *lanes.Lane) {
+	if !i.working && i.parked == 0 && len(i.queue) > 0 {
+		i.working = true
+		l.Post(lanes.Func(i.work))
+	}
+}
+
+// work takes up one group and gives the lane back.
+func (i *Ingestor) work(l *lanes.Lane) {
+	i.working = false
+	if i.parked > 0 || len(i.queue) == 0 || i.closed {
+		return
+	}
+	in := &i.queue[0]
+	rows := int(in.batch.NumRows())
+	end := min(in.next+groupRows, rows)
+	i.group.run(l, in.batch, in.next, end)
+	in.next = end
+	if end == rows {
+		if i.session != nil {
+			i.session.Grant(in.epoch, 1, in.bytes, 0)
+		}
+		in.batch.Release()
+		i.queue[0] = intake{}
+		i.queue = i.queue[1:]
+	}
+	i.advance(l)
+	i.schedule(l)
+}

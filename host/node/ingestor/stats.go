@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ingestor
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/nervix-go/nervix/host/ack"
+	"github.com/nervix-go/nervix/host/node/connector"
+)
+
+// Status is the state DESCRIBE INGESTOR shows (nspl 14.6).
+type Status string
+
+// The states.
+const (
+	Running  Status = "running"
+	Finished Status = "finished"
+	Blocked  Status = "blocked"
+	Quiesced Status = "quiesced"
+	Stopped  Status = "stopped"
+)
+
+// Observation is a copy of what an ingestor knows about itself. It holds no payload.
+type Observation struct {
+	Status Status
+	// Ready says that the source is open, or finished.
+	Ready    bool
+	Identity []byte
+	// Position is the durable position, opaque here.
+	Position   []byte
+	Unresolved int
+	// Rejected counts payloads and rows that did not pass, by reason.
+	Rejected map[string]uint64
+	// Read counts the payloads taken up, redeliveries included; Redelivered those among them.
+	Read, Redelivered, Filtered, Skipped uint64
+	Rows, Batches                        uint64 // rows handed to routes, groups
+	// Transient is the last infrastructure failure, empty when there is none.
+	Transient string
+	// BlockedAt and BlockedWhy say what holds a blocked source: position, attempts and reason.
+	BlockedAt       []byte
+	BlockedAttempts int
+	BlockedWhy      string
+}
+
+// stats is the observation under a lock; the lane writes it once a group or event.
+type stats struct {
+	mu sync.Mutex
+	o  Observation
+	// finite is set when the source reported its end.
+	ended bool
+}
+
+func (s *stats) init() {
+	s.o.Status = Running
+	s.o.Rejected = make(map[string]uint64)
+}
+
+// Observe copies the state.
+func (i *Ingestor) Observe() Observation {
+	s := &i.stats
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.o
+	o.Rejected = maps.Clone(s.o.Rejected)
+	return o
+}
+
+func (s *stats) setPosition(identity, position []byte) {
+	s.mu.Lock()
+	s.o.Identity, s.o.Position = identity, position
+	s.mu.Unlock()
+}
+
+func (s *stats) setTransient(text string) {
+	s.mu.Lock()
+	s.o.Transient = text
+	s.mu.Unlock()
+}
+
+func (s *stats) setStatus(status Status) {
+	s.mu.Lock()
+	s.o.Status = status
+	s.mu.Unlock()
+}
+
+func (s *stats) opened(c connector.SourceStatus) {
+	s.mu.Lock()
+	s.o.Ready, s.o.Transient = true, ""
+	s.ended = false
+	if s.o.Status != Stopped {
+		s.o.Status = Running
+	}
+	s.mu.Unlock()
+}
+
+func (s *stats) lost(detail string) {
+	s.mu.Lock()
+	s.o.Ready, s.o.Transient = false, detail
+	s.ended = false
+	s.mu.Unlock()
+}
+
+func (s *stats) finished(skipped uint64) {
+	s.mu.Lock()
+	s.ended = true
+	s.o.Skipped = skipped
+	s.mu.Unlock()
+}
+
+// observe takes up what the window says: how much is unresolved and whether the oldest delivery blocks the source.
+func (s *stats) observe(w *ack.Window) {
+	oldest, open := w.Oldest()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.o.Unresolved = w.Unresolved()
+	s.o.BlockedAt, s.o.BlockedAttempts, s.o.BlockedWhy = nil, 0, ""
+	if s.o.Status == Stopped {
+		return
+	}
+	switch {
+	case open && oldest.Blocked:
+		s.o.Status = Blocked
+		s.o.BlockedAt, s.o.BlockedAttempts, s.o.BlockedWhy = oldest.Position, oldest.Attempts, oldest.Reason.Error()
+	case s.ended:
+		s.o.Status = Finished
+	default:
+		s.o.Status = Running
+	}
+}
+
+// count adds the outcome of one group.
+func (s *stats) count(read, again, filtered, rows int, rejected map[string]uint64) {
+	s.mu.Lock()
+	s.o.Read += uint64(read)
+	s.o.Redelivered += uint64(again)
+	s.o.Filtered += uint64(filtered)
+	s.o.Rows += uint64(rows)
+	s.o.Batches++
+	for reason, n := range rejected {
+		s.o.Rejected[reason] += n
+	}
+	s.mu.Unlock()
+}
