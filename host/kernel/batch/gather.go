@@ -37,6 +37,18 @@ func gatherColumn(t arrow.DataType, c int, pieces []Piece, rows int, alloc memor
 	return out
 }
 
+// TakeColumn copies the chosen rows of one column.
+func TakeColumn(column arrow.Array, rows []int32, alloc memory.Allocator) arrow.Array {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: column.DataType(), Nullable: true}}, nil)
+	record := array.NewRecordBatch(schema, []arrow.Array{column}, int64(column.Len()))
+	defer record.Release()
+	chosen := make([]uint32, len(rows))
+	for i, r := range rows {
+		chosen[i] = uint32(r)
+	}
+	return gatherColumn(column.DataType(), 0, []Piece{{Record: record, Rows: chosen}}, len(rows), alloc)
+}
+
 func newBuffer(n int, alloc memory.Allocator) *memory.Buffer {
 	b := memory.NewResizableBuffer(alloc)
 	b.Resize(n)

@@ -51,8 +51,8 @@ type Config struct {
 	Positions Positions
 	Clock     runtime.Clock
 	Lanes     *lanes.Executor
+	Benches   runtime.Benches
 	Alloc     memory.Allocator
-	Random    func([]byte)
 	Log       *slog.Logger
 }
 
