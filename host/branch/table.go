@@ -39,6 +39,8 @@ type Table[V any] struct {
 	byText map[string]*Entry[V]
 	newest *Entry[V]
 	oldest *Entry[V]
+	// disordered is set while last uses do not rise with recency, because domain time went backwards.
+	disordered bool
 }
 
 // NewTable makes an empty table. ttl 0 means that branches never expire (unbranched roots have no TTL, R-046); max 0 means no limit.
@@ -71,48 +73,45 @@ func (t *Table[V]) Accept(key *batch.Key, now vtime.Logical) (entry *Entry[V], c
 		t.unlink(e)
 	}
 	e.lastUsed = now
+	t.disordered = t.disordered || t.newest != nil && now.Before(t.newest.lastUsed)
 	t.pushNewest(e)
 	return e, created, evicted
 }
 
-// Expire removes and returns every branch whose idle time is over TTL at now, oldest first. Entries are ordered by last use, so a scan costs
-// what it removes.
+// Expire removes and returns every branch whose idle time has reached TTL at now, least recently used first. Entries are ordered by last use,
+// so a scan costs what it removes; only after domain time went backwards it looks at every entry, until they are in order again.
 func (t *Table[V]) Expire(now vtime.Logical) []*Entry[V] {
-	var out []*Entry[V]
-	for t.ttl > 0 && t.oldest != nil {
-		idle, err := now.Sub(t.oldest.lastUsed)
-		if err != nil || idle < t.ttl {
-			break
-		}
-		e := t.oldest
-		t.remove(e)
-		out = append(out, e)
+	if t.ttl <= 0 {
+		return nil
 	}
+	var out []*Entry[V]
+	disordered := false
+	var kept *Entry[V]
+	for e := t.oldest; e != nil; {
+		next := e.newer
+		switch {
+		case t.over(e, now):
+			t.remove(e)
+			out = append(out, e)
+		case !t.disordered:
+			return out
+		default:
+			disordered = disordered || kept != nil && e.lastUsed.Before(kept.lastUsed)
+			kept = e
+		}
+		e = next
+	}
+	t.disordered = disordered
 	return out
 }
 
-// Restore puts an expired entry back as the oldest one, with its last use unchanged: its owner could not let it go yet.
-func (t *Table[V]) Restore(e *Entry[V]) {
-	if t.byText[text(e.Key)] != nil {
-		return
+// over says whether the idle time has reached TTL. An idle time beyond the range of a duration is over, unless it is negative.
+func (t *Table[V]) over(e *Entry[V], now vtime.Logical) bool {
+	if now.Before(e.lastUsed) {
+		return false
 	}
-	t.byText[text(e.Key)] = e
-	e.older, e.newer = nil, t.oldest
-	if t.oldest != nil {
-		t.oldest.older = e
-	} else {
-		t.newest = e
-	}
-	t.oldest = e
-}
-
-// TTL is the idle time after which branches expire; 0 means never.
-func (t *Table[V]) TTL() time.Duration { return t.ttl }
-
-// Idle says whether the entry's idle time is over at now.
-func (e *Entry[V]) Idle(now vtime.Logical, ttl time.Duration) bool {
 	idle, err := now.Sub(e.lastUsed)
-	return err == nil && idle >= ttl
+	return err != nil || idle >= t.ttl
 }
 
 // Remove ends a branch.
