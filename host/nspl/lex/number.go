@@ -58,11 +58,11 @@ func classify(text string) Token {
 	case isExponent(text):
 		return Token{Kind: Exponent, Text: text}
 	case strings.Contains(text, "."):
-		return invalid("`"+text+"` is no number", "durations and sizes take whole numbers, such as 1500ms in place of 1.5s")
+		return invalid("`"+shorten(text)+"` is no number", "durations and sizes take whole numbers, such as 1500ms in place of 1.5s")
 	case strings.Contains(text, "_"):
-		return invalid("`"+text+"` is no number", "digits are written without separators")
+		return invalid("`"+shorten(text)+"` is no number", "digits are written without separators")
 	case len(text) > 1 && text[0] == '0' && text[1]|0x20 == 'x':
-		return invalid("`"+text+"` is no number", "only decimal numbers are read")
+		return invalid("`"+shorten(text)+"` is no number", "only decimal numbers are read")
 	}
 	if isSizeWord(text) {
 		return sizeToken(text)
@@ -111,9 +111,9 @@ func sizeToken(text string) Token {
 	n, ok := scaled(digits, sizeUnits[strings.ToLower(unit)])
 	switch {
 	case !ok:
-		return invalid("the size `"+text+"` is too large", "a size is at most 18446744073709551615 bytes")
+		return invalid("the size `"+shorten(text)+"` is too large", "a size is at most 18446744073709551615 bytes")
 	case n == 0:
-		return invalid("the size `"+text+"` is zero", "a size is positive")
+		return invalid("the size `"+shorten(text)+"` is zero", "a size is positive")
 	}
 	return Token{Kind: Size, Text: text, Value: n}
 }
@@ -147,12 +147,12 @@ func durationToken(text string) Token {
 			return unknownUnit(text, tail[:end])
 		}
 		if unit.rank <= rank {
-			return invalid("`"+text+"` is no duration", compoundHint)
+			return invalid("`"+shorten(text)+"` is no duration", compoundHint)
 		}
 		part, fits := scaled(digits, unit.ns)
 		sum, carry := bits.Add64(total, part, 0)
 		if !fits || carry != 0 {
-			return invalid("the duration `"+text+"` is too long", "a duration is at most 18446744073709551615 nanoseconds, about 584 years")
+			return invalid("the duration `"+shorten(text)+"` is too long", "a duration is at most 18446744073709551615 nanoseconds, about 584 years")
 		}
 		total, rank, rest = sum, unit.rank, tail[end:]
 	}
@@ -161,12 +161,12 @@ func durationToken(text string) Token {
 
 func unknownUnit(text, unit string) Token {
 	if unit == "" {
-		return invalid("`"+text+"` is no duration", "the last number has no unit; "+compoundHint)
+		return invalid("`"+shorten(text)+"` is no duration", "the last number has no unit; "+compoundHint)
 	}
 	if lower, ok := findUnit(strings.ToLower(unit)); ok {
-		return invalid("`"+text+"` has an unknown unit `"+unit+"`", "units of durations are lower-case: `"+lower.word+"`")
+		return invalid("`"+shorten(text)+"` has an unknown unit `"+shorten(unit)+"`", "units of durations are lower-case: `"+lower.word+"`")
 	}
-	return invalid("`"+text+"` has an unknown unit `"+unit+"`", unitHint)
+	return invalid("`"+shorten(text)+"` has an unknown unit `"+shorten(unit)+"`", unitHint)
 }
 
 func findUnit(word string) (durationUnit, bool) {
@@ -186,4 +186,13 @@ func scaled(digits string, unit uint64) (uint64, bool) {
 	}
 	high, low := bits.Mul64(n, unit)
 	return low, high == 0
+}
+
+// shorten keeps messages readable whatever the text holds.
+func shorten(text string) string {
+	const most = 40
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }

@@ -119,7 +119,7 @@ func (s *scanner) dollar() Token {
 	end := strings.Index(s.src[s.pos:], delimiter)
 	if end < 0 {
 		s.pos = len(s.src)
-		return invalid("the string that begins with "+delimiter+" is never closed", "close it with "+delimiter)
+		return invalid("the string that begins with "+shorten(delimiter)+" is never closed", "close it with "+shorten(delimiter))
 	}
 	content := s.src[s.pos : s.pos+end]
 	s.pos += end + len(delimiter)

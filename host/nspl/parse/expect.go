@@ -29,10 +29,14 @@ type expectation struct {
 type expectedSet []expectation
 
 func (s *expectedSet) add(text string, g group) {
-	for _, e := range *s {
-		if e.text == text {
-			return
+	for i, e := range *s {
+		if e.text != text {
+			continue
 		}
+		if g == groupNone { // a word of its own right is named even if it is an operator too, as the AS of a TRY_CAST
+			(*s)[i].group = g
+		}
+		return
 	}
 	*s = append(*s, expectation{text, g})
 }
