@@ -85,10 +85,13 @@ func (b *Block) Fail(members lineage.Members, reason error) {
 	b.owner.BlockFailed(b)
 }
 
-// Touch reports the rows as alive.
+// Touch reports the rows as alive. A late reading does not undo a newer one.
 func (b *Block) Touch(monoNS int64) {
-	if b.touched.Load() < monoNS {
-		b.touched.Store(monoNS)
+	for {
+		last := b.touched.Load()
+		if last >= monoNS || b.touched.CompareAndSwap(last, monoNS) {
+			return
+		}
 	}
 }
 
