@@ -4,12 +4,24 @@ package fault
 
 // Codes of host/session, client, host/users.
 const (
-	SessionUnauthenticated Code = "session.unauthenticated"
+	SessionUnauthenticated        Code = "session.unauthenticated"
+	SessionCredentialsUnavailable Code = "session.credentials_unavailable"
+	SessionViolated               Code = "session.violated"
+	SessionListen                 Code = "session.listen"
+	UserPassword                  Code = "user.password"
+	ContextMissing                Code = "context.missing"
+	ContextInvalid                Code = "context.invalid"
 )
 
 // sessionCodes is the part of the catalogue that belongs to host/session, client, host/users.
 func sessionCodes() []Entry {
 	return []Entry{
-		{SessionUnauthenticated, ClassUser, RetryNever, "User or password is wrong.", ""},
+		{SessionUnauthenticated, ClassUser, RetryNever, "User or password is wrong.", "check the user and password of the context"},
+		{SessionCredentialsUnavailable, ClassCapacity, RetryAfterBackoff, "Credentials cannot be judged now.", "try again in a moment"},
+		{SessionViolated, ClassExternal, RetryNever, "The other side broke the session protocol.", ""},
+		{SessionListen, ClassUser, RetryNever, "The session address cannot be bound.", "stop the process that holds the port, or choose another one"},
+		{UserPassword, ClassUser, RetryNever, "The password cannot be used.", "choose a password of 1 to 1,024 bytes"},
+		{ContextMissing, ClassUser, RetryNever, "There is no context file.", "name one with --context or NERVIX_CONTEXT; nervixd writes context.json into its data folder"},
+		{ContextInvalid, ClassUser, RetryNever, "The context file cannot be used.", "use the context.json that nervixd wrote"},
 	}
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"github.com/nervix-go/nervix/host/kernel/fault"
+	"github.com/nervix-go/nervix/host/wire"
+)
+
+// Command is one statement to execute.
+type Command struct {
+	Text string
+	// Domain is the domain it is read in; empty means that of the Config.
+	Domain string
+	// Reference is the execution reference, a UUIDv7 in its 36 character form. Empty makes a new one. Give the reference of an
+	// uncertain command, with the same text and domain, to learn its result.
+	Reference string
+	// JSON asks for Outcome.Data where the statement has data.
+	JSON bool
+}
+
+// Disposition is the fate of a command.
+type Disposition string
+
+// The dispositions. Unknown means that the effect may come yet: repeat under the same reference.
+const (
+	Completed Disposition = "completed"
+	Failed    Disposition = "failed"
+	Unknown   Disposition = "unknown"
+)
+
+// Outcome is the result of a command.
+type Outcome struct {
+	Disposition Disposition
+	Reference   string
+	// AlreadyExisted says that CREATE IF NOT EXISTS found the object.
+	AlreadyExisted bool
+	// Recovered says that this is the recorded result of an earlier attempt under the reference.
+	Recovered bool
+	// Text is what a person reads; Data is JSON, or empty.
+	Text string
+	Data string
+	// Statements are the results of the statements of a transaction, if there are any.
+	Statements  []StatementResult
+	Diagnostics fault.Diagnostics
+	// Domain is the domain the command ran in.
+	Domain      string
+	Transaction Transaction
+	// Cause says why a result is unknown.
+	Cause string
+}
+
+// StatementResult is the part of an outcome that belongs to one statement.
+type StatementResult struct {
+	Index          int
+	Disposition    Disposition
+	AlreadyExisted bool
+	Text, Data     string
+}
+
+// Transaction is the transaction the session is in: State is empty for none, or open, committing, committed, failed, reverted, expired.
+type Transaction struct{ State, Reference string }
+
+// Domain is one domain of the cluster.
+type Domain struct{ Name, Status string }
+
+// Status is the state of the node that serves the session.
+type Status struct {
+	Node        string
+	Incarnation uint64
+	Revision    uint64
+	Role        string
+	Connectors  []Connector
+}
+
+// Connector is one connector process of a node.
+type Connector struct {
+	Kind     string
+	PID      uint64
+	State    string
+	Restarts uint64
+}
+
+func outcomeOf(o wire.CommandOutcome) Outcome {
+	out := Outcome{Disposition: Disposition(o.Disposition.String()), Reference: o.Reference, AlreadyExisted: o.AlreadyExisted,
+		Recovered: o.Recovered, Text: o.Text, Data: o.Data, Diagnostics: o.Diagnostics, Domain: o.Domain,
+		Transaction: Transaction{o.Transaction.State.String(), o.Transaction.Reference}, Cause: o.UnknownCause.String()}
+	for _, s := range o.Statements {
+		out.Statements = append(out.Statements, StatementResult{Index: int(s.Index), Disposition: Disposition(s.Disposition.String()),
+			AlreadyExisted: s.AlreadyExisted, Text: s.Text, Data: s.Data})
+	}
+	return out
+}
+
+func statusOf(r wire.StatusReport) Status {
+	s := Status{Node: r.Node, Incarnation: r.Incarnation, Revision: r.Revision, Role: r.Role}
+	for _, c := range r.Connectors {
+		s.Connectors = append(s.Connectors, Connector(c))
+	}
+	return s
+}
