@@ -50,7 +50,7 @@ func (c *candidate) create(i int, def ast.Definition) (existed bool, notice stri
 		return true, notice
 	}
 	c.entries[ref] = &entry{ref: ref, def: def, origin: i}
-	c.touch(ref, i)
+	c.touched[ref] = i
 	return false, ""
 }
 
@@ -66,7 +66,7 @@ func (c *candidate) drop(i int, s *ast.Drop) {
 	}
 	delete(c.entries, ref)
 	c.drops[ref] = drop{i, s.Name.Span}
-	c.touch(ref, i)
+	c.touched[ref] = i
 }
 
 // unknownTarget tells that an ALTER or DROP names nothing.
@@ -98,7 +98,7 @@ func (c *candidate) alterRelay(i int, s *ast.AlterRelay) {
 		}
 	}
 	c.entries[ref] = &entry{ref: ref, def: &next, origin: old.origin}
-	c.touch(ref, i)
+	c.touched[ref] = i
 }
 
 // names lists the names of a kind.

@@ -35,7 +35,7 @@ type candidate struct {
 	entries map[ident.Ref]*entry
 	drops   map[ident.Ref]drop
 	changes []ast.Statement
-	// touched maps what the changes created, altered or dropped to the first change that did.
+	// touched maps what the changes created, altered or dropped to the last change that did.
 	touched map[ident.Ref]int
 	found   findings
 }
@@ -58,12 +58,6 @@ func newCandidate(domain ident.Domain, base []ast.Definition) *candidate {
 
 func (c *candidate) ref(kind ident.Kind, name ident.Name) ident.Ref {
 	return ident.Ref{Domain: c.domain, Kind: kind, Name: name}
-}
-
-func (c *candidate) touch(ref ident.Ref, change int) {
-	if _, ok := c.touched[ref]; !ok {
-		c.touched[ref] = change
-	}
 }
 
 // sorted lists the entries by kind and name.

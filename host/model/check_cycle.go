@@ -3,6 +3,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
@@ -96,7 +97,7 @@ func (b *builder) tellCycle(cycle []ident.Ref) {
 	}
 	words = append(words, words[0])
 	r := &report{c: b.c, e: culprit}
-	r.at(fault.StagePlan, fault.ModelCycle, r.name(), "records would go in a cycle: "+strings.Join(words, " -> "), "", cycle...)
+	r.at(fault.StagePlan, fault.ModelCycle, r.name(), "records would go in a cycle: "+strings.Join(words, " -> "), "", slices.Clone(cycle)...)
 }
 
 func indexOf(path []ident.Ref, ref ident.Ref) int {
