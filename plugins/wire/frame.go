@@ -10,8 +10,8 @@ type Kind uint8
 // The frames. S = connector to host for a source, K = host to connector for a sink; numbers are never reused.
 const (
 	KindSchema   Kind = 1 // sender of batches: body = IPC schema message, Count = its index (0..7)
-	KindBatch    Kind = 2 // sender of batches: body = IPC record batch message, Count = schema index, Arg = attempt (sinks)
-	KindGrant    Kind = 3 // receiver of batches: Count = batches, Arg = bytes
+	KindBatch    Kind = 2 // sender of batches: body = IPC record batch message, Count = schema index, Arg = attempt (sinks) or rows (sources)
+	KindGrant    Kind = 3 // receiver of batches: Count = batches, Arg = bytes, body = rows (i64)
 	KindAck      Kind = 4 // host to source: body = position; everything up to it is settled and durable
 	KindAnswer   Kind = 5 // sink to host: body = answer list, Arg = attempt
 	KindFinished Kind = 6 // source to host: everything was delivered; Arg = payloads skipped in this epoch
@@ -19,8 +19,12 @@ const (
 	KindClosed   Kind = 8 // connector to host: the last frame of a channel
 )
 
-// FlagDefinitive marks a KindFailed that a retry cannot mend.
-const FlagDefinitive = 1
+const (
+	// FlagDefinitive marks a KindFailed that a retry cannot mend.
+	FlagDefinitive = 1
+	// FlagAgain marks a KindBatch of rows that are sent again after a rejection.
+	FlagAgain = 1
+)
 
 func (k Kind) valid() bool { return k >= KindSchema && k <= KindClosed }
 

@@ -521,9 +521,7 @@ func (x *RejectRequest) GetPosition() []byte {
 }
 
 type RejectReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Empty: the delivery will come again.
-	Failure       string `protobuf:"bytes,1,opt,name=failure,proto3" json:"failure,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -556,13 +554,6 @@ func (x *RejectReply) ProtoReflect() protoreflect.Message {
 // Deprecated: Use RejectReply.ProtoReflect.Descriptor instead.
 func (*RejectReply) Descriptor() ([]byte, []int) {
 	return file_connector_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *RejectReply) GetFailure() string {
-	if x != nil {
-		return x.Failure
-	}
-	return ""
 }
 
 type CloseRequest struct {
@@ -854,9 +845,8 @@ const file_connector_proto_rawDesc = "" +
 	"\arefusal\x18\x01 \x01(\v2\x19.nervix.plugin.v1.RefusalR\arefusal\"E\n" +
 	"\rRejectRequest\x12\x18\n" +
 	"\achannel\x18\x01 \x01(\rR\achannel\x12\x1a\n" +
-	"\bposition\x18\x02 \x01(\fR\bposition\"'\n" +
-	"\vRejectReply\x12\x18\n" +
-	"\afailure\x18\x01 \x01(\tR\afailure\"(\n" +
+	"\bposition\x18\x02 \x01(\fR\bposition\"\r\n" +
+	"\vRejectReply\"(\n" +
 	"\fCloseRequest\x12\x18\n" +
 	"\achannel\x18\x01 \x01(\rR\achannel\"&\n" +
 	"\n" +

@@ -42,7 +42,8 @@ type ConnectorClient interface {
 	// OpenSource and OpenSink make a channel. Until the reply nothing is sent on it; a source sends when it has credit.
 	OpenSource(ctx context.Context, in *OpenSourceRequest, opts ...grpc.CallOption) (*OpenSourceReply, error)
 	OpenSink(ctx context.Context, in *OpenSinkRequest, opts ...grpc.CallOption) (*OpenSinkReply, error)
-	// Reject asks for the delivery at a position again. After an error the host repeats the same call.
+	// Reject asks for the delivery at a position again. It is noted at once and served before anything else is read, as credit allows; if
+	// it cannot be served the channel fails, and the host opens the source again at the durable position.
 	Reject(ctx context.Context, in *RejectRequest, opts ...grpc.CallOption) (*RejectReply, error)
 	// Close ends a channel; it returns after its last frame was sent and the source or sink was let go.
 	Close(ctx context.Context, in *CloseRequest, opts ...grpc.CallOption) (*CloseReply, error)
@@ -139,7 +140,8 @@ type ConnectorServer interface {
 	// OpenSource and OpenSink make a channel. Until the reply nothing is sent on it; a source sends when it has credit.
 	OpenSource(context.Context, *OpenSourceRequest) (*OpenSourceReply, error)
 	OpenSink(context.Context, *OpenSinkRequest) (*OpenSinkReply, error)
-	// Reject asks for the delivery at a position again. After an error the host repeats the same call.
+	// Reject asks for the delivery at a position again. It is noted at once and served before anything else is read, as credit allows; if
+	// it cannot be served the channel fails, and the host opens the source again at the durable position.
 	Reject(context.Context, *RejectRequest) (*RejectReply, error)
 	// Close ends a channel; it returns after its last frame was sent and the source or sink was let go.
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
