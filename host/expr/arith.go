@@ -134,8 +134,11 @@ func intArith[T integer](op arithOp, kind types.Scalar, a, b node) node {
 	case opMul:
 		x.exact = mulKind[T]
 		x.loop = mulNarrow[T]
-		if kind.Bits() == 64 {
-			x.loop = mulWide[T]
+		switch kind {
+		case types.I64:
+			x.loop = mulSigned[T]
+		case types.U64:
+			x.loop = mulUnsigned[T]
 		}
 	case opDiv:
 		x.exact = divKind[T]
@@ -261,14 +264,26 @@ func mulNarrow[T integer](dst, a, b []T) bool {
 	return bad != 0
 }
 
-// mulWide multiplies 64 bits and notes operands outside 31 bits and a sign: products of such halves cannot overflow.
-func mulWide[T integer](dst, a, b []T) bool {
+// mulSigned multiplies 64 bits and notes operands outside 31 bits and a sign: products of such halves cannot overflow.
+func mulSigned[T integer](dst, a, b []T) bool {
 	a, b = a[:len(dst)], b[:len(dst)]
 	var bad uint64
 	for i := range dst {
 		p, q := a[i], b[i]
 		dst[i] = p * q
 		bad |= (uint64(p) + 1<<31) | (uint64(q) + 1<<31)
+	}
+	return bad>>32 != 0
+}
+
+// mulUnsigned notes operands of more than 32 bits.
+func mulUnsigned[T integer](dst, a, b []T) bool {
+	a, b = a[:len(dst)], b[:len(dst)]
+	var bad uint64
+	for i := range dst {
+		p, q := a[i], b[i]
+		dst[i] = p * q
+		bad |= uint64(p) | uint64(q)
 	}
 	return bad>>32 != 0
 }

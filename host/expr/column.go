@@ -123,7 +123,7 @@ func (r *run) newText(kind types.Scalar, n, size int, konst, root bool) column {
 }
 
 func (r *run) room(n int, root bool) ([]byte, *memory.Buffer) {
-	if !root {
+	if !root || r.transient {
 		return r.mem.bytes(n), nil
 	}
 	b := memory.NewResizableBuffer(r.env.alloc())

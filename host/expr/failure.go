@@ -66,12 +66,14 @@ type run struct {
 	n      int
 	failed []byte
 	list   []Failure
+	// transient says that no array is made of the root's column, so that it stays in the scratch.
+	transient bool
 }
 
 func (r *run) start(env *Env, mem *Scratch) {
 	mem.reset()
 	r.env, r.mem, r.n = env, mem, env.Rows
-	r.failed, r.list = nil, r.list[:0]
+	r.failed, r.list, r.transient = nil, r.list[:0], false
 }
 
 func (r *run) fail(row int, kind Kind, text string) {

@@ -66,6 +66,7 @@ func (p *Program) Eval(env *Env) Result {
 // Rows that are null or failed are not selected. Bits past the last row are zero.
 func (p *Program) EvalMask(env *Env, dst []byte) ([]byte, *Failures) {
 	r := start(env)
+	r.transient = true
 	c := p.root.eval(r, nil)
 	if need := bitmapBytes(r.n); cap(dst) < need {
 		dst = make([]byte, need)
