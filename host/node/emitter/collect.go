@@ -34,6 +34,7 @@ func (e *Emitter) Handle(l *lanes.Lane, b *runtime.Branch, input int, in *batch.
 		return
 	}
 	received := in.Rows()
+	e.inputs[input].Count(received)
 	w := e.config.Benches.At(l)
 	w.Begin(in.Record, nil, snapshot.Now)
 	defer w.End()

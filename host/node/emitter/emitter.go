@@ -42,6 +42,7 @@ type Emitter struct {
 	node    *runtime.Node
 	session connector.SinkSession
 	stats   stats
+	inputs  []runtime.Traffic
 
 	// Lane only.
 	branch  *runtime.Branch
@@ -71,7 +72,7 @@ type sinkState struct {
 
 // New builds an emitter that takes nothing yet.
 func New(c Config) *Emitter {
-	e := &Emitter{plan: c.Plan, config: c}
+	e := &Emitter{plan: c.Plan, config: c, inputs: make([]runtime.Traffic, len(c.Plan.Inputs))}
 	e.node = runtime.NewNode(runtime.Config{Ref: c.Plan.Ref, Lanes: c.Lanes, Inputs: len(c.Plan.Inputs), Merged: true}, e)
 	e.encoder = c.Plan.Codec.NewEncoder()
 	e.stats.init()

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/nervix-go/nervix/host/node/runtime"
 )
 
 // Observation is a copy of what an emitter knows about itself (nspl 18.2, 23.2). It holds no payload.
@@ -19,7 +21,9 @@ type Observation struct {
 	Backoff time.Duration
 	// Emitted counts confirmed payloads, Flushes completed flushes, Attempts publish calls, Held payloads without an answer.
 	Emitted, Flushes, Attempts, Held uint64
-	Received, Batches, Filtered      uint64
+	Filtered                         uint64
+	// Inputs counts what each input brought.
+	Inputs []runtime.Passed
 	// Rejected counts rows that did not get out, by reason.
 	Rejected map[string]uint64
 }
@@ -40,6 +44,9 @@ func (e *Emitter) Observe() Observation {
 	defer e.stats.mu.Unlock()
 	o := e.stats.o
 	o.Rejected = maps.Clone(o.Rejected)
+	for i := range e.inputs {
+		o.Inputs = append(o.Inputs, e.inputs[i].Passed())
+	}
 	return o
 }
 
@@ -57,8 +64,6 @@ func (s *stats) hold(n uint64) {
 
 func (s *stats) collected(rows, kept int) {
 	s.mu.Lock()
-	s.o.Received += uint64(rows)
-	s.o.Batches++
 	s.o.Held += uint64(kept)
 	s.o.Filtered += uint64(rows - kept)
 	s.mu.Unlock()

@@ -198,6 +198,5 @@ func (g *group) add(l *lanes.Lane, outlet *runtime.Outlet, record arrow.RecordBa
 		tokens[n] = g.tokens[int(m.rows[row])-g.first]
 		g.i.window.Expect(tokens[n])
 	}
-	g.sent += len(tokens)
 	outlet.AddDeliveries(l, piece, tokens, g.now)
 }

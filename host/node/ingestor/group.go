@@ -34,7 +34,6 @@ type group struct {
 
 	again    int
 	rejected map[string]uint64
-	sent     int
 }
 
 func (g *group) init(i *Ingestor) {
@@ -48,7 +47,7 @@ func (i *Ingestor) reject(class string, rows int) { i.group.rejected[class] += u
 
 // run takes up rows from..to of a source batch: decode, timestamp, filter, routes.
 func (g *group) run(l *lanes.Lane, in arrow.RecordBatch, from, to int) {
-	g.batch, g.first, g.again, g.sent = in, from, 0, 0
+	g.batch, g.first, g.again = in, from, 0
 	g.arrive(from, to)
 	filtered := 0
 	snapshot, err := g.i.config.Clock.Snapshot()
@@ -77,7 +76,7 @@ func (g *group) run(l *lanes.Lane, in arrow.RecordBatch, from, to int) {
 	for _, t := range g.tokens {
 		g.i.window.Seal(t)
 	}
-	g.i.stats.count(to-from, g.again, filtered, g.sent, g.rejected)
+	g.i.stats.count(to-from, g.again, filtered, g.rejected)
 	clear(g.rejected)
 	g.batch = nil
 }

@@ -110,7 +110,8 @@ func New(c Config) *Ingestor {
 	return i
 }
 
-// Start opens the source at the stored position. A definitive refusal, such as a missing file, is the error; nothing runs then.
+// Start opens the source at the stored position. A definitive refusal, such as a missing file, is the error; no session exists then, and Start may
+// be called again.
 func (i *Ingestor) Start(ctx context.Context) error {
 	identity, position, err := i.config.Positions.Load()
 	if err != nil {
@@ -131,7 +132,6 @@ func (i *Ingestor) Start(ctx context.Context) error {
 	}, events{i})
 	if err != nil {
 		i.stats.setTransient(err.Error())
-		i.onLane(func(l *lanes.Lane) { i.close(l) })
 		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the source cannot be opened", err)
 	}
 	i.onLane(func(*lanes.Lane) { i.session = session })

@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"github.com/nervix-go/nervix/host/ack"
+	"github.com/nervix-go/nervix/host/lanes"
 	"github.com/nervix-go/nervix/host/node/connector"
+	"github.com/nervix-go/nervix/host/node/runtime"
 )
 
 // Status is the state DESCRIBE INGESTOR shows (nspl 14.6).
@@ -35,7 +37,10 @@ type Observation struct {
 	Rejected map[string]uint64
 	// Read counts the payloads taken up, redeliveries included; Redelivered those among them.
 	Read, Redelivered, Filtered, Skipped uint64
-	Rows, Batches                        uint64 // rows handed to routes, groups
+	// Batches counts the groups taken up.
+	Batches uint64
+	// Sent counts what each route published.
+	Sent []runtime.Passed
 	// Transient is the last infrastructure failure, empty when there is none.
 	Transient string
 	// BlockedAt and BlockedWhy say what holds a blocked source: position, attempts and reason.
@@ -64,6 +69,9 @@ func (i *Ingestor) Observe() Observation {
 	defer s.mu.Unlock()
 	o := s.o
 	o.Rejected = maps.Clone(s.o.Rejected)
+	for _, r := range i.routes {
+		o.Sent = append(o.Sent, r.shared.Sent.Passed())
+	}
 	return o
 }
 
@@ -131,15 +139,24 @@ func (s *stats) observe(w *ack.Window) {
 }
 
 // count adds the outcome of one group.
-func (s *stats) count(read, again, filtered, rows int, rejected map[string]uint64) {
+func (s *stats) count(read, again, filtered int, rejected map[string]uint64) {
 	s.mu.Lock()
 	s.o.Read += uint64(read)
 	s.o.Redelivered += uint64(again)
 	s.o.Filtered += uint64(filtered)
-	s.o.Rows += uint64(rows)
 	s.o.Batches++
 	for reason, n := range rejected {
 		s.o.Rejected[reason] += n
 	}
 	s.mu.Unlock()
+}
+
+// Busy says whether admitted rows are on their way: taken up and not settled, waiting in a route, or settled with a position that is not
+// durable yet. Deliveries that wait for a retry do not count. It must not be called on a lane.
+func (i *Ingestor) Busy() bool {
+	busy := false
+	i.onLane(func(*lanes.Lane) {
+		busy = !i.closed && (i.alive.Len() > 0 || i.window.InFlight() > 0 || i.parked > 0 || i.commit.writing || i.commit.count > 0 && !i.commit.failed)
+	})
+	return busy
 }

@@ -48,7 +48,7 @@ type Junction struct {
 	routes []*runtime.Route
 	errors []*runtime.Route
 
-	received runtime.Traffic
+	received []runtime.Traffic // one an input
 	mu       sync.Mutex
 	rejected map[string]uint64
 }
@@ -61,7 +61,7 @@ type state struct {
 
 // New builds a junction without inputs attached.
 func New(c Config) *Junction {
-	j := &Junction{plan: c.Plan, config: c, rejected: make(map[string]uint64)}
+	j := &Junction{plan: c.Plan, config: c, rejected: make(map[string]uint64), received: make([]runtime.Traffic, len(c.Plan.Inputs))}
 	var ttl time.Duration
 	if c.Plan.Branch != nil {
 		ttl = c.Plan.Branch.TTL
@@ -121,7 +121,7 @@ func (j *Junction) Quiet(b *runtime.Branch) bool {
 
 // Handle implements runtime.Handler.
 func (j *Junction) Handle(l *lanes.Lane, b *runtime.Branch, input int, in *batch.Batch) {
-	j.received.Count(in.Rows())
+	j.received[input].Count(in.Rows())
 	snapshot, err := j.config.Clock.Snapshot()
 	if err != nil {
 		in.Fail(err)
@@ -195,9 +195,8 @@ func (j *Junction) reject(class string, rows int) {
 
 // Observation is a copy of what a junction knows about itself.
 type Observation struct {
-	Rows, Batches uint64 // received
-	// Sent counts what each route published, in route order.
-	Sent []struct{ Rows, Batches uint64 }
+	// Received counts what each input brought, Sent what each route published.
+	Received, Sent []runtime.Passed
 	// Rejected counts failed rows by class.
 	Rejected map[string]uint64
 	Branches int
@@ -205,9 +204,12 @@ type Observation struct {
 
 // Observe copies the state.
 func (j *Junction) Observe() Observation {
-	o := Observation{Rows: j.received.Rows.Load(), Batches: j.received.Batches.Load(), Branches: j.node.Branches()}
+	o := Observation{Branches: j.node.Branches()}
+	for i := range j.received {
+		o.Received = append(o.Received, j.received[i].Passed())
+	}
 	for _, r := range j.routes {
-		o.Sent = append(o.Sent, struct{ Rows, Batches uint64 }{r.Sent.Rows.Load(), r.Sent.Batches.Load()})
+		o.Sent = append(o.Sent, r.Sent.Passed())
 	}
 	j.mu.Lock()
 	o.Rejected = maps.Clone(j.rejected)

@@ -44,6 +44,12 @@ type Traffic struct {
 	Batches atomic.Uint64
 }
 
+// Passed is a copy of Traffic.
+type Passed struct{ Rows, Batches uint64 }
+
+// Passed reads the counters.
+func (t *Traffic) Passed() Passed { return Passed{t.Rows.Load(), t.Batches.Load()} }
+
 // Count adds one batch.
 func (t *Traffic) Count(rows int) {
 	t.Rows.Add(uint64(rows))

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/model"
+	"github.com/nervix-go/nervix/host/node/emitter"
+	"github.com/nervix-go/nervix/host/node/ingestor"
+	"github.com/nervix-go/nervix/host/node/junction"
+	"github.com/nervix-go/nervix/host/osclock"
+	"github.com/nervix-go/nervix/host/relay/owner"
+	"github.com/nervix-go/nervix/host/timekeeper"
+)
+
+// The physical intervals of an execution.
+const (
+	upkeepEvery  = 100 * time.Millisecond // reports of life and the TTL scan
+	drainPoll    = 2 * time.Millisecond
+	resumeFirst  = 100 * time.Millisecond // backoff of sources that are missing when a running domain resumes (Q57)
+	resumeLatest = 5 * time.Second
+)
+
+var errStopped = errors.New("the domain has stopped")
+
+// execution is one generation of one domain on this node.
+type execution struct {
+	engine     *Engine
+	domain     ident.Domain
+	generation ident.Generation
+	graph      *model.Graph
+	clock      *timekeeper.Handle
+
+	relays    map[ident.Name]*owner.Owner
+	ingestors []*ingestor.Ingestor
+	junctions []*junction.Junction
+	emitters  []*emitter.Emitter
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	ready    chan struct{} // closed when the start has an outcome
+	startErr error         // written before ready is closed
+}
+
+func newExecution(e *Engine, graph *model.Graph, generation ident.Generation) *execution {
+	x := &execution{
+		engine: e, domain: graph.Domain, generation: generation, graph: graph, relays: make(map[ident.Name]*owner.Owner, len(graph.Relays)),
+		ready: make(chan struct{}),
+	}
+	x.ctx, x.cancel = context.WithCancel(e.ctx)
+	return x
+}
+
+// start opens sinks, then sources, in the background. With resume a source that is missing is tried again until it is there.
+func (x *execution) start(resume bool) {
+	x.work.Go(func() { osclock.Every(x.ctx, upkeepEvery, x.upkeep) })
+	x.work.Go(func() {
+		x.startErr = x.open(resume)
+		close(x.ready)
+	})
+}
+
+func (x *execution) open(resume bool) error {
+	for _, m := range x.emitters {
+		if err := m.Start(x.ctx); err != nil {
+			return err
+		}
+	}
+	for _, i := range x.ingestors {
+		if err := i.Start(x.ctx); err != nil {
+			if !resume {
+				return err
+			}
+			x.engine.config.Log.Warn("a source is missing and is tried again", "domain", x.domain, "error", err)
+			x.work.Go(func() { x.reopen(i) })
+		}
+	}
+	return nil
+}
+
+// reopen tries a missing source until it opens or the execution ends.
+func (x *execution) reopen(i *ingestor.Ingestor) {
+	for wait := resumeFirst; ; wait = min(2*wait, resumeLatest) {
+		if osclock.Wait(x.ctx, wait) != nil || i.Start(x.ctx) == nil {
+			return
+		}
+	}
+}
+
+// upkeep reports waiting rows as alive and releases branches whose TTL is over.
+func (x *execution) upkeep() {
+	now := osclock.Mono().NS()
+	for _, r := range x.relays {
+		r.Touch(now)
+		r.Scan()
+	}
+	for _, j := range x.junctions {
+		j.Node().Touch(now)
+		j.Node().Scan()
+	}
+	for _, m := range x.emitters {
+		m.Touch(now)
+	}
+}
+
+// stopIntake ends the source sessions; admitted rows go on.
+func (x *execution) stopIntake(ctx context.Context) {
+	var wait sync.WaitGroup
+	for _, i := range x.ingestors {
+		wait.Go(func() {
+			if err := i.StopIntake(ctx); err != nil {
+				x.engine.config.Log.Warn("a source did not close in time", "domain", x.domain, "error", err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// drain stops intake and flushes until nothing admitted is left, or ctx ends; then it returns false.
+func (x *execution) drain(ctx context.Context) bool {
+	x.stopIntake(ctx)
+	for {
+		x.flush()
+		if x.quiet() {
+			return true
+		}
+		if osclock.Wait(ctx, drainPoll) != nil {
+			return x.quiet()
+		}
+	}
+}
+
+// flush publishes what routes and emitters hold, without waiting for their size or deadline.
+func (x *execution) flush() {
+	for _, i := range x.ingestors {
+		i.Flush()
+	}
+	for _, j := range x.junctions {
+		j.Node().ForceFlush()
+	}
+	for _, m := range x.emitters {
+		m.Flush()
+	}
+}
+
+// quiet says that nothing admitted is left. It looks along the path, twice: what moved on between two looks at a place is seen by the
+// second round, because every place counts a row before the place before it lets go.
+func (x *execution) quiet() bool {
+	for range 2 {
+		for _, i := range x.ingestors {
+			if i.Busy() {
+				return false
+			}
+		}
+		for _, r := range x.relays {
+			if o := r.Observe(); o.Depth > 0 || o.Waiting > 0 {
+				return false
+			}
+		}
+		for _, j := range x.junctions {
+			if j.Node().Busy() {
+				return false
+			}
+		}
+		for _, m := range x.emitters {
+			if m.Busy() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// end fails what is left and lets go of everything. It is final.
+func (x *execution) end(ctx context.Context) {
+	x.cancel()
+	x.stopIntake(ctx)
+	for _, i := range x.ingestors {
+		i.Close()
+	}
+	for _, j := range x.junctions {
+		j.Node().Close(errStopped)
+		j.Node().Abandon(errStopped)
+	}
+	for _, m := range x.emitters {
+		m.Node().Close(errStopped)
+		m.Node().Abandon(errStopped)
+		if err := m.Close(ctx, errStopped); err != nil {
+			x.engine.config.Log.Warn("a sink did not close in time", "domain", x.domain, "error", err)
+		}
+	}
+	for _, r := range x.relays {
+		r.Close()
+	}
+	x.clock.End()
+	x.work.Wait()
+}
+
+// setCapacities brings the relays to the capacities of a newer graph.
+func (x *execution) setCapacities(graph *model.Graph) {
+	for _, plan := range graph.Relays {
+		if r := x.relays[plan.Ref.Name]; r != nil {
+			r.SetCapacity(plan.Capacity)
+		}
+	}
+	x.graph = graph
+}
