@@ -89,7 +89,7 @@ func inline(value any) string {
 	case nil:
 		return "-"
 	case string:
-		return v
+		return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(v) // one fact is one line
 	case bool:
 		if v {
 			return "yes"

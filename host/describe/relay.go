@@ -49,8 +49,8 @@ func RelayBranch(plan *model.Relay, at Placement, seen BranchObservation) Inspec
 	return Inspection{append(lines, pair{"metrics", section{{"relay_buffers", buffers(plan, seen.Buffer)}}})}
 }
 
-// buffers is the utilisation of the owner's buffer; traffic is told by the nodes at its edges.
-func buffers(plan *model.Relay, seen *RelayObservation) rows {
+// buffers is the utilisation of the owner's buffer, nil when it is not known; traffic is told by the nodes at its edges.
+func buffers(plan *model.Relay, seen *RelayObservation) any {
 	if seen == nil {
 		return nil
 	}
