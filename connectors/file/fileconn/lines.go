@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fileconn
+
+import (
+	"bytes"
+	"io"
+)
+
+// chunk is how much is read at once: large enough that the system call does not count, small enough for the cache.
+const chunk = 256 << 10
+
+// lines cuts a file into lines with one buffer. A line longer than limit is passed over without being kept, so memory stays below
+// limit plus two chunks whatever the file holds.
+type lines struct {
+	f     io.ReaderAt
+	limit int
+
+	buf      []byte // buf[from:to] is unread; buf[to:] is room
+	from, to int
+	at       int64 // offset of buf[from] in the file
+	number   int64 // of the line before
+	eof      bool
+}
+
+// line is one line of the file. text is valid until the next call; it is nil when the line is too long.
+type line struct {
+	text    []byte
+	tooLong bool
+	place   place
+}
+
+func newLines(f io.ReaderAt, limit int, from place) *lines {
+	return &lines{f: f, limit: limit, buf: make([]byte, 2*chunk), at: from.end, number: from.line}
+}
+
+var (
+	bom     = []byte("\xef\xbb\xbf")
+	newline = byte('\n')
+)
+
+// next gives the next line, empty ones too; io.EOF after the last. A last line without its end counts.
+func (l *lines) next() (line, error) {
+	searched := 0
+	for {
+		if i := bytes.IndexByte(l.buf[l.from+searched:l.to], newline); i >= 0 {
+			return l.cut(searched+i, searched+i+1), nil
+		}
+		searched = l.to - l.from
+		if searched > l.limit+len(bom)+1 {
+			return l.passOver()
+		}
+		if l.eof {
+			if searched == 0 {
+				return line{}, io.EOF
+			}
+			return l.cut(searched, searched), nil
+		}
+		if err := l.fill(); err != nil {
+			return line{}, err
+		}
+	}
+}
+
+// cut takes a line of n bytes that ends, its end of line included, after size bytes.
+func (l *lines) cut(n, size int) line {
+	text := l.buf[l.from : l.from+n]
+	l.number++
+	out := line{place: place{l.at, l.at + int64(size), l.number}}
+	if l.at == 0 {
+		text = bytes.TrimPrefix(text, bom)
+	}
+	if n := len(text); n > 0 && size > 0 && text[n-1] == '\r' && l.buf[l.from+size-1] == newline {
+		text = text[:n-1]
+	}
+	if len(text) > l.limit {
+		out.tooLong = true
+	} else {
+		out.text = text
+	}
+	l.from += size
+	l.at += int64(size)
+	return out
+}
+
+// passOver drops a line that is known to be too long.
+func (l *lines) passOver() (line, error) {
+	l.number++
+	out := line{tooLong: true, place: place{l.at, 0, l.number}}
+	for {
+		if i := bytes.IndexByte(l.buf[l.from:l.to], newline); i >= 0 {
+			l.from += i + 1
+			l.at += int64(i) + 1
+			break
+		}
+		l.at += int64(l.to - l.from)
+		l.from = l.to
+		if l.eof {
+			break
+		}
+		if err := l.fill(); err != nil {
+			return line{}, err
+		}
+	}
+	out.place.end = l.at
+	return out, nil
+}
+
+// fill reads a chunk behind what is there. The buffer grows while a line within the limit needs it.
+func (l *lines) fill() error {
+	if l.from > 0 {
+		copy(l.buf, l.buf[l.from:l.to])
+		l.to -= l.from
+		l.from = 0
+	}
+	if len(l.buf)-l.to < chunk {
+		grown := make([]byte, min(2*len(l.buf), l.to+l.limit+2*chunk))
+		copy(grown, l.buf[:l.to])
+		l.buf = grown
+	}
+	n, err := l.f.ReadAt(l.buf[l.to:l.to+chunk], l.at+int64(l.to))
+	l.to += n
+	if err == io.EOF {
+		l.eof, err = true, nil
+	}
+	return err
+}

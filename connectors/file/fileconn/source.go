@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fileconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/nervix-go/nervix/plugins/sdk"
+)
+
+// source reads the lines of one file.
+type source struct {
+	file  *os.File
+	path  string // absolute
+	limit int
+	lines *lines
+	pos   [placeBytes]byte
+}
+
+// Open implements sdk.Source.
+func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened, error) {
+	var none sdk.SourceOpened
+	limit, err := strconv.ParseInt(r.Client["max_line_bytes"], 10, 63)
+	if err != nil || limit < 1 || limit > int64(r.Environment.MaxPayload) {
+		return none, sdk.Definitive(fmt.Errorf("max_line_bytes must be between 1 and %d", r.Environment.MaxPayload))
+	}
+	name, err := cleanPath(r.Options["path"])
+	if err != nil {
+		return none, err
+	}
+	root, abs, err := openRoot(r.Client, r.Environment)
+	if err != nil {
+		return none, err
+	}
+	defer root.Close()
+	s.path, s.limit = filepath.Join(abs, name), int(limit)
+	if s.file, err = root.Open(name); err != nil {
+		return none, s.openError(err)
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", s.path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return none, sdk.Definitive(fmt.Errorf("%s is not a regular file", s.path))
+	}
+	id, at, why, err := recognize(s.file, info.Size(), r.Identity, r.Position)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", s.path, err)
+	}
+	s.lines = newLines(s.file, s.limit, at)
+	out := sdk.SourceOpened{Identity: id, Constants: map[string]string{"path": s.path}}
+	if why != "" {
+		out.Restarted, out.Detail = true, s.path+": "+why+"; reading begins at its start"
+	}
+	return out, nil
+}
+
+// openError names the absolute path; what a retry will not mend is definitive.
+func (s *source) openError(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	err = fmt.Errorf("%s: %w", s.path, err)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) || isEscape(err) {
+		return sdk.Definitive(err)
+	}
+	return err
+}
+
+// Read implements sdk.Source.
+func (s *source) Read(_ context.Context, b *sdk.Batch) error {
+	for !b.Full() {
+		l, err := s.lines.next()
+		if err == io.EOF {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.path, err)
+		}
+		if len(l.text) == 0 && !l.tooLong {
+			b.Skip(1)
+			continue
+		}
+		s.add(b, l)
+	}
+	return nil
+}
+
+func (s *source) add(b *sdk.Batch, l line) {
+	l.place.put(&s.pos)
+	if l.tooLong {
+		b.AppendError(s.pos[:], fmt.Sprintf("line %d at offset %d is longer than max_line_bytes (%d)", l.place.line, l.place.start, s.limit))
+	} else {
+		b.Append(l.text, s.pos[:])
+	}
+	b.SetInt64(metaLine, l.place.line)
+	b.SetInt64(metaOffset, l.place.start)
+}
+
+// Reject implements sdk.Source: the line is read again.
+func (s *source) Reject(_ context.Context, position []byte, b *sdk.Batch) error {
+	p, ok := parsePlace(position)
+	if !ok {
+		return fmt.Errorf("%s: a rejected position that is not one of this connector", s.path)
+	}
+	again := newLines(s.file, s.limit, place{end: p.start, line: p.line - 1})
+	l, err := again.next()
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	if err == io.EOF || l.place.end < p.end {
+		return fmt.Errorf("%s: line %d at offset %d is gone, the file was changed", s.path, p.line, p.start)
+	}
+	if l.place.end > p.end { // the last line had no end when it was first read and has grown since
+		l.text, l.place.end = l.text[:min(int64(len(l.text)), p.end-p.start)], p.end
+	}
+	s.add(b, l)
+	return nil
+}
+
+// Close implements sdk.Source.
+func (s *source) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
