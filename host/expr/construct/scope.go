@@ -71,7 +71,7 @@ func (s *scope) Resolve(p *ast.Path) (expr.Ref, *fault.Diagnostic) {
 	if !ok {
 		return s.unknown(p, s.records[record])
 	}
-	if record == s.targetRecord && !s.set[i] {
+	if s.target != nil && record == s.targetRecord && !s.set[i] {
 		return s.unreadable(p, "`output."+string(p.Field.Name)+"` is not set yet at this point", "assignments run in order: set it before, or read input."+string(p.Field.Name))
 	}
 	return refer(record, s.records[record], i), nil
