@@ -63,27 +63,38 @@ func blendFixed(out *column, arms []arm) {
 	}
 }
 
-// blendValues copies whole runs of 64 where an arm has them all and single values elsewhere.
+// blendValues copies the first arm whole and puts the selected values of the others over it.
 func blendValues[T integer](out *column, arms []arm) {
 	dst := view[T](out.fixed)
 	for i := range arms {
 		src := view[T](arms[i].col.fixed)
-		for w := range words(out.n) {
-			m := word(arms[i].sel, w) & tail(out.n, w)
-			at := w * 64
-			switch {
-			case m == 0:
-			case arms[i].col.konst:
-				for ; m != 0; m &= m - 1 {
-					dst[at+bits.TrailingZeros64(m)] = src[0]
-				}
-			case m == ^uint64(0):
-				copy(dst[at:at+64], src[at:at+64])
-			default:
-				for ; m != 0; m &= m - 1 {
-					row := at + bits.TrailingZeros64(m)
-					dst[row] = src[row]
-				}
+		switch {
+		case i == 0 && arms[i].col.konst:
+			repeat(out.fixed, arms[i].col.fixed)
+		case i == 0:
+			copy(dst, src)
+		default:
+			overlay(dst, src, arms[i].sel, arms[i].col.konst)
+		}
+	}
+}
+
+func overlay[T integer](dst, src []T, sel []byte, konst bool) {
+	for w := range words(len(dst)) {
+		m := word(sel, w) & tail(len(dst), w)
+		at := w * 64
+		switch {
+		case m == 0:
+		case konst:
+			for ; m != 0; m &= m - 1 {
+				dst[at+bits.TrailingZeros64(m)] = src[0]
+			}
+		case m == ^uint64(0):
+			copy(dst[at:at+64], src[at:at+64])
+		default:
+			for ; m != 0; m &= m - 1 {
+				row := at + bits.TrailingZeros64(m)
+				dst[row] = src[row]
 			}
 		}
 	}

@@ -82,6 +82,15 @@ func boolWord(c *column, w int) uint64 {
 }
 
 func compareText(dst []byte, op cmpOp, a, b *column, n int) {
+	if b.konst && (op == opEQ || op == opNE) {
+		equalText(dst, a, b.span(0), n)
+		if op == opNE {
+			for i := range dst {
+				dst[i] = ^dst[i]
+			}
+		}
+		return
+	}
 	var one []byte
 	if b.konst {
 		one = b.span(0)
@@ -94,6 +103,19 @@ func compareText(dst []byte, op cmpOp, a, b *column, n int) {
 		if textHolds(op, a.span(i), one) {
 			setBit(dst, i)
 		}
+	}
+}
+
+// equalText compares the lengths first, which the offsets hold side by side.
+func equalText(dst []byte, a *column, one []byte, n int) {
+	clear(dst)
+	offs, size := a.offs[:n+1], int32(len(one))
+	from := offs[0]
+	for i, to := range offs[1:] {
+		if to-from == size && string(a.text[from:to]) == string(one) {
+			setBit(dst, i)
+		}
+		from = to
 	}
 }
 

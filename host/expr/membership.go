@@ -2,13 +2,9 @@
 
 package expr
 
-import (
-	"slices"
+import "github.com/nervix-go/nervix/host/kernel/types"
 
-	"github.com/nervix-go/nervix/host/kernel/types"
-)
-
-// linearSet is the largest set that is searched from front to back; larger ones are hashed.
+// linearSet is the largest set that is compared element by element; larger ones are hashed.
 const linearSet = 8
 
 // memberFixed is [NOT] IN over a set of fixed-width constants; an empty set never comes here. NaN is a member of nothing.
@@ -35,21 +31,30 @@ func (x *memberFixed[T]) eval(r *run, sel []byte) column {
 	a := x.a.eval(r, sel)
 	out := r.newBits(a.n, a.konst, x.root)
 	out.valid = a.valid
-	clear(out.bits)
-	for i, v := range view[T](a.fixed) {
-		if x.has(v) != x.not {
-			setBit(out.bits, i)
+	values := view[T](a.fixed)
+	if x.set != nil {
+		clear(out.bits)
+		for i, v := range values {
+			if _, ok := x.set[v]; ok {
+				setBit(out.bits, i)
+			}
+		}
+	} else {
+		packEqualTo(out.bits, values, x.list[0])
+		one := r.mem.bitmap(a.n)
+		for _, v := range x.list[1:] {
+			packEqualTo(one, values, v)
+			for i, b := range one {
+				out.bits[i] |= b
+			}
+		}
+	}
+	if x.not {
+		for i, b := range out.bits {
+			out.bits[i] = ^b
 		}
 	}
 	return out
-}
-
-func (x *memberFixed[T]) has(v T) bool {
-	if x.set != nil {
-		_, ok := x.set[v]
-		return ok
-	}
-	return slices.Contains(x.list, v)
 }
 
 // memberText is [NOT] IN over a set of STRING constants.

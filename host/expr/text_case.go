@@ -26,22 +26,20 @@ func (x *changeCase) eval(r *run, sel []byte) column {
 		return r.nulls(types.String)
 	}
 	base, end := int(a.offs[0]), int(a.offs[a.n])
-	if isASCII(a.text[base:end]) {
-		out := r.newText(types.String, a.n, end-base, a.konst, x.root)
-		out.valid = a.valid
-		for i, o := range a.offs {
-			out.offs[i] = o - int32(base)
-		}
-		mapASCII(out.text, a.text[base:end], x.up)
+	out := r.newText(types.String, a.n, end-base, a.konst, x.root)
+	out.valid = a.valid
+	if !mapASCII(out.text, a.text[base:end], x.up) {
+		x.unicode(r, sel, &a, &out)
 		return out
 	}
-	return x.unicode(r, sel, &a, end-base)
+	for i, o := range a.offs {
+		out.offs[i] = o - int32(base)
+	}
+	return out
 }
 
 // unicode maps row by row; only rows with other characters go through the tables.
-func (x *changeCase) unicode(r *run, sel []byte, a *column, size int) column {
-	out := r.newText(types.String, a.n, size, a.konst, x.root)
-	out.valid = a.valid
+func (x *changeCase) unicode(r *run, sel []byte, a, out *column) {
 	name, caser := "lower", r.mem.lowerCaser()
 	if x.up {
 		name, caser = "upper", r.mem.upperCaser()
@@ -50,15 +48,13 @@ func (x *changeCase) unicode(r *run, sel []byte, a *column, size int) column {
 	for i := range a.n {
 		if validAt(a.valid, i) && (sel == nil || a.konst || bitAt(sel, i)) {
 			s := a.span(i)
-			r.growText(&out, at+len(s))
+			r.growText(out, at+len(s))
 			end := at + len(s)
-			if isASCII(s) {
-				mapASCII(out.text[at:end], s, x.up)
-			} else {
-				end = r.mapCase(&out, at, s, caser)
+			if !mapASCII(out.text[at:end], s, x.up) {
+				end = r.mapCase(out, at, s, caser)
 			}
 			if end > limit {
-				r.reject(&out, sel, i, Overflow, name+": "+textTooLong)
+				r.reject(out, sel, i, Overflow, name+": "+textTooLong)
 			} else {
 				at = end
 			}
@@ -66,7 +62,6 @@ func (x *changeCase) unicode(r *run, sel []byte, a *column, size int) column {
 		out.offs[i+1] = int32(at)
 	}
 	out.cut(at)
-	return out
 }
 
 // mapCase writes the mapping of s at position at and gives the end.
@@ -97,26 +92,30 @@ func isASCII(s []byte) bool {
 	return v < 0x80
 }
 
-// mapASCII changes the case of ASCII letters, eight bytes at a time: for bytes below 0x80 the additions carry into the top bit of a byte
-// exactly when it is at least the first letter, and above the last one; 0x20 is the top bit of a letter shifted to the case bit.
-func mapASCII(dst, src []byte, up bool) {
+// mapASCII changes the case of ASCII letters, eight bytes at a time, and says whether all bytes were ASCII; dst is of no use if not. For
+// bytes below 0x80 the additions carry into the top bit of a byte exactly when it is at least the first letter, and above the last one;
+// 0x20, the difference of the cases, is that top bit shifted.
+func mapASCII(dst, src []byte, up bool) bool {
 	first, last := uint64('A'), uint64('Z')
 	if up {
 		first, last = 'a', 'z'
 	}
-	const ones = 0x0101010101010101
 	from, past := (0x80-first)*ones, (0x7f-last)*ones
 	dst = dst[:len(src)]
-	for len(src) >= 8 {
-		v := binary.LittleEndian.Uint64(src)
-		letter := (v + from) &^ (v + past) & highBits
-		binary.LittleEndian.PutUint64(dst, v^letter>>2)
-		src, dst = src[8:], dst[8:]
+	var seen uint64
+	for len(src) >= 16 && len(dst) >= 16 {
+		v, w := binary.LittleEndian.Uint64(src), binary.LittleEndian.Uint64(src[8:])
+		seen |= v | w
+		binary.LittleEndian.PutUint64(dst, v^((v+from)&^(v+past)&highBits)>>2)
+		binary.LittleEndian.PutUint64(dst[8:], w^((w+from)&^(w+past)&highBits)>>2)
+		src, dst = src[16:], dst[16:]
 	}
 	for i, c := range src {
+		seen |= uint64(c)
 		if uint64(c) >= first && uint64(c) <= last {
 			c ^= 0x20
 		}
 		dst[i] = c
 	}
+	return seen&highBits == 0
 }
