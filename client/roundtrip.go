@@ -10,7 +10,7 @@ import (
 )
 
 // cancelWait is how long a call that was given up waits for the node to say what became of its request.
-const cancelWait = 2 * time.Second
+const cancelWait = time.Second
 
 // result is what one request brought: a reply, or why there is none.
 type result struct {

@@ -28,7 +28,7 @@ type Server struct {
 		draining bool
 		sessions map[*session]struct{}
 		count    int // connections being served, greeted or not
-		socket   *net.UDPConn
+		socket   net.PacketConn
 		quic     *quic.Transport
 		listener *quic.Listener
 	}
@@ -58,19 +58,27 @@ func (s *Server) Listen(address string, reset *[32]byte) (net.Addr, error) {
 	if err != nil {
 		return fail(err)
 	}
+	if err := s.ListenOn(socket, reset); err != nil {
+		return fail(err)
+	}
+	return socket.LocalAddr(), nil
+}
+
+// ListenOn is Listen on a socket that is there already. The server owns it from now on and closes it, also when it fails.
+func (s *Server) ListenOn(socket net.PacketConn, reset *[32]byte) error {
 	tr := &quic.Transport{Conn: socket, StatelessResetKey: (*quic.StatelessResetKey)(reset)}
 	listener, err := tr.Listen(s.config.ServerTLS(), s.config.QUIC())
 	if err != nil {
 		_ = tr.Close()
 		_ = socket.Close()
-		return fail(err)
+		return err
 	}
 	s.mu.Lock()
 	s.mu.socket, s.mu.quic, s.mu.listener = socket, tr, listener
 	s.work.Add(1)
 	s.mu.Unlock()
 	go s.accept(listener)
-	return socket.LocalAddr(), nil
+	return nil
 }
 
 func (s *Server) accept(listener *quic.Listener) {
