@@ -11,7 +11,7 @@ build:
 	@mkdir -p $(BIN)/connectors
 	@for kind in $(CONNECTORS); do \
 	  CGO_ENABLED=0 $(GO) build -o $(BIN)/connectors/$$kind ./connectors/$$kind && \
-	  $(GO) run ./plugins/descriptor/describe $(BIN)/connectors/$$kind > $(BIN)/connectors/$$kind.json || exit 1; \
+	  $(BIN)/connectors/$$kind --descriptor > $(BIN)/connectors/$$kind.json || exit 1; \
 	done
 
 # The example pipeline on real data; writes below bin/ and demo-out/ only.

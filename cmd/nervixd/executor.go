@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+
+	"github.com/nervix-go/nervix/host/control"
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/session/commands"
+	"github.com/nervix-go/nervix/host/wire"
+)
+
+// executor gives sessions the control plane of this node.
+type executor struct{ n *node }
+
+// Execute implements commands.Executor.
+func (e executor) Execute(ctx context.Context, r commands.Request) commands.Outcome {
+	if !r.Admit() {
+		return commands.Outcome{Cancelled: true}
+	}
+	transaction, _ := ident.ParseReference(r.Transaction.Reference)
+	out := e.n.control.Execute(ctx, control.Request{
+		Reference: r.Reference, User: ident.Name(r.User), Domain: r.Domain, Text: r.Text, Transaction: transaction,
+	})
+	return translate(out)
+}
+
+// Revert implements commands.Executor.
+func (e executor) Revert(ctx context.Context, r commands.RevertRequest) {
+	id, err := ident.ParseReference(r.Transaction.Reference)
+	if err != nil {
+		return
+	}
+	if err := e.n.control.EndSession(ctx, ident.Name(r.User), id, true); err != nil {
+		e.n.options.log.Warn("the open transaction of an ended session stays until it expires", "transaction", id.String(), "error", err)
+	}
+}
+
+func translate(o control.Outcome) commands.Outcome {
+	out := commands.Outcome{
+		Disposition: disposition(o.Disposition), AlreadyExisted: o.AlreadyExisted, Recovered: o.Recovered, Text: o.Text, Data: string(o.JSON),
+		Diagnostics: o.Diagnostics, Domain: o.Domain,
+	}
+	if o.Disposition == control.Unknown {
+		out.UnknownCause = wire.CauseStillApplying
+	}
+	if !o.Transaction.IsZero() {
+		out.Transaction = commands.Transaction{State: wire.TransactionOpen, Reference: o.Transaction.String()}
+	}
+	for _, s := range o.Statements {
+		out.Statements = append(out.Statements, wire.StatementResult{
+			Index: uint32(s.Number), Disposition: disposition(s.Disposition), Text: s.Text, AlreadyExisted: s.AlreadyExisted, Data: string(s.JSON),
+		})
+	}
+	return out
+}
+
+func disposition(d control.Disposition) wire.Disposition {
+	switch d {
+	case control.Completed:
+		return wire.DispositionCompleted
+	case control.Failed:
+		return wire.DispositionFailed
+	default:
+		return wire.DispositionUnknown
+	}
+}
+
+// about tells sessions about this node.
+type about struct{ n *node }
+
+// Domains implements commands.Node.
+func (a about) Domains(_ context.Context, _ string) ([]wire.DomainEntry, error) {
+	s := a.n.control.State()
+	var out []wire.DomainEntry
+	for _, name := range s.DomainNames() {
+		out = append(out, wire.DomainEntry{Name: string(name), Status: s.Domains[name].Status.String()})
+	}
+	return out, nil
+}
+
+// Status implements commands.Node.
+func (a about) Status(context.Context) (wire.StatusReport, error) {
+	r := wire.StatusReport{
+		Node: a.n.engine.NodeName(), Incarnation: uint64(a.n.dir.Incarnation()), Revision: uint64(a.n.control.State().Revision), Role: "follower",
+	}
+	if a.n.raft.Leader() {
+		r.Role = "leader"
+	}
+	for _, c := range a.n.plugins.Status() {
+		r.Connectors = append(r.Connectors, wire.ConnectorStatus{Kind: c.Kind, PID: uint64(c.PID), State: c.State, Restarts: uint64(c.Restarts)})
+	}
+	return r, nil
+}

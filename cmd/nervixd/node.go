@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nervix-go/nervix/dragon"
+	"github.com/nervix-go/nervix/host/control"
+	"github.com/nervix-go/nervix/host/datadir"
+	"github.com/nervix-go/nervix/host/engine"
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/osclock"
+	"github.com/nervix-go/nervix/host/registry"
+	"github.com/nervix-go/nervix/host/state"
+	"github.com/nervix-go/nervix/host/users"
+	"github.com/nervix-go/nervix/plugins/supervise"
+)
+
+// startTimeout bounds the opening of a node: leader, replay, installation of the committed revision.
+const startTimeout = 60 * time.Second
+
+// closeTimeout bounds each closing step after the drain.
+const closeTimeout = 5 * time.Second
+
+// nodeOptions are what both commands start a node with.
+type nodeOptions struct {
+	data       string
+	connectors string
+	fileRoot   string
+	session    string // the address clients are told
+	log        *slog.Logger
+}
+
+// node is everything a host runs except its listeners.
+type node struct {
+	options nodeOptions
+	dir     *datadir.Dir
+	admin   datadir.Credentials
+	store   *state.Store
+	plugins *supervise.Host
+	engine  *engine.Engine
+	raft    *dragon.Log
+	control *control.Control
+}
+
+// openNode opens the data folder and everything above it, in the order in which each part needs the one before.
+func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
+	n = &node{options: o}
+	defer func() {
+		if err != nil {
+			n.close()
+			n = nil
+		}
+	}()
+	ctx, cancel := osclock.WithTimeout(ctx, startTimeout)
+	defer cancel()
+
+	// 1. The data folder: lock, identity, incarnation, the first user.
+	if n.dir, err = datadir.Open(o.data, osclock.UTC()); err != nil {
+		return n, err
+	}
+	if n.admin, err = n.dir.Admin(users.GeneratePassword); err != nil {
+		return n, err
+	}
+	phc, err := users.Hash(n.admin.Password)
+	if err != nil {
+		return n, err
+	}
+	identity := n.dir.Identity()
+
+	// 2. The node-local store.
+	path, err := n.dir.Sub("state")
+	if err != nil {
+		return n, err
+	}
+	if n.store, err = state.Open(path, state.Options{Node: identity.Node, Folder: identity.Cluster, Logger: o.log}); err != nil {
+		return n, err
+	}
+
+	// 3. Connectors, and the engine on top of them.
+	if err = n.openPlugins(); err != nil {
+		return n, err
+	}
+	n.engine = engine.New(engine.Config{
+		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, PositionFields: n.positionFields,
+	})
+
+	// 4. The control plane: the committed revision is installed when Open returns, and running domains have resumed.
+	if path, err = n.dir.Sub("raft"); err != nil {
+		return n, err
+	}
+	if n.raft, err = dragon.Open(dragon.Config{Dir: path, Cluster: identity.Cluster.String(), Node: identity.Node, Logger: o.log}); err != nil {
+		return n, err
+	}
+	n.control, err = control.Open(ctx, control.Config{
+		Log: n.raft, Checker: checker{plugins: n.plugins, fileRoot: o.fileRoot}, Installer: n.engine, Inspector: n.engine, Hasher: hasher{},
+		Cluster: identity.Cluster.String(), Users: []registry.User{{Name: datadir.AdminUser, PHC: phc}},
+		Node:   registry.Node{ID: identity.Node, Incarnation: n.dir.Incarnation(), Logical: identity.Node.String() + ".node", Session: o.session},
+		Logger: o.log,
+	})
+	return n, err
+}
+
+func (n *node) openPlugins() error {
+	folder := n.options.connectors
+	if folder == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("the folder of the connectors cannot be found, use --connectors: %w", err)
+		}
+		folder = filepath.Join(filepath.Dir(self), "connectors")
+	}
+	installed, problems := supervise.Discover(folder)
+	for _, p := range problems {
+		n.options.log.Warn("a connector cannot be used", "folder", folder, "error", p)
+	}
+	n.plugins = supervise.New(supervise.Options{Connectors: installed, FileRoot: n.options.fileRoot, Log: n.options.log})
+	return nil
+}
+
+func (n *node) positionFields(kind string) []string {
+	d, ok := n.plugins.Descriptor(kind)
+	if !ok || d.Source == nil {
+		return nil
+	}
+	return d.Source.Position
+}
+
+// drain stops intake and lets admitted work settle. Positions that settled are durable when it returns.
+func (n *node) drain(timeout time.Duration) {
+	ctx, cancel := osclock.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	for _, domain := range n.engine.Drain(ctx) {
+		n.options.log.Warn("the drain ran out of time; what had not settled is read again after the next start", "domain", domain)
+	}
+}
+
+// close ends everything in the opposite order.
+func (n *node) close() error {
+	var errs []error
+	bounded := func(f func(context.Context) error) {
+		ctx, cancel := osclock.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		errs = append(errs, f(ctx))
+	}
+	if n.control != nil {
+		n.control.Close()
+	}
+	if n.engine != nil {
+		bounded(n.engine.Close)
+	}
+	if n.plugins != nil {
+		bounded(n.plugins.Close)
+	}
+	if n.raft != nil {
+		errs = append(errs, n.raft.Close())
+	}
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+	}
+	if n.dir != nil {
+		errs = append(errs, n.dir.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// hasher hashes passwords before they are proposed.
+type hasher struct{}
+
+// Hash implements control.PasswordHasher.
+func (hasher) Hash(password string) (string, error) { return users.Hash(password) }
+
+// passwords reads hashes from the committed state.
+type passwords struct{ control *control.Control }
+
+// PasswordHash implements users.Store.
+func (p passwords) PasswordHash(_ context.Context, user string) (string, bool, error) {
+	u, ok := p.control.State().Users[ident.Name(user)]
+	return u.PHC, ok, nil
+}
