@@ -62,7 +62,7 @@ func (g *generator) base(name ident.Name) ident.Revision {
 
 func (g *generator) outcome() registry.Outcome {
 	if g.pick("failure", 2) == 0 {
-		return registry.Outcome{Text: "done"}
+		return registry.Outcome{Text: "done", Transaction: g.reference(), AlreadyExisted: g.pick("existed", 2) == 0, Position: uint32(g.pick("position", 3))}
 	}
 	return registry.Outcome{Code: fault.DomainFailed, Text: "failed", Diagnostics: fault.Diagnostics{{
 		Stage: fault.StageActivate, Code: fault.NodeFailed, Message: "no file", Hint: "create it", Located: true, Span: fault.Span{Offset: 3, Length: 4},

@@ -9,10 +9,10 @@ import (
 )
 
 type CommandT struct {
+	User      string       `json:"user"`
 	Format    uint32       `json:"format"`
 	UtcNs     int64        `json:"utc_ns"`
 	Reference []byte       `json:"reference"`
-	User      string       `json:"user"`
 	Domain    string       `json:"domain"`
 	Digest    []byte       `json:"digest"`
 	Text      string       `json:"text"`
@@ -26,13 +26,10 @@ func (t *CommandT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	if t == nil {
 		return 0
 	}
+	userOffset := builder.CreateString(t.User)
 	referenceOffset := flatbuffers.UOffsetT(0)
 	if t.Reference != nil {
 		referenceOffset = builder.CreateByteString(t.Reference)
-	}
-	userOffset := flatbuffers.UOffsetT(0)
-	if t.User != "" {
-		userOffset = builder.CreateString(t.User)
 	}
 	domainOffset := flatbuffers.UOffsetT(0)
 	if t.Domain != "" {
@@ -51,10 +48,10 @@ func (t *CommandT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	bodyOffset := t.Body.Pack(builder)
 
 	CommandStart(builder)
+	CommandAddUser(builder, userOffset)
 	CommandAddFormat(builder, t.Format)
 	CommandAddUtcNs(builder, t.UtcNs)
 	CommandAddReference(builder, referenceOffset)
-	CommandAddUser(builder, userOffset)
 	CommandAddDomain(builder, domainOffset)
 	CommandAddDigest(builder, digestOffset)
 	CommandAddText(builder, textOffset)
@@ -69,10 +66,10 @@ func (t *CommandT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 }
 
 func (rcv *Command) UnPackTo(t *CommandT) {
+	t.User = string(rcv.User())
 	t.Format = rcv.Format()
 	t.UtcNs = rcv.UtcNs()
 	t.Reference = rcv.ReferenceBytes()
-	t.User = string(rcv.User())
 	t.Domain = string(rcv.Domain())
 	t.Digest = rcv.DigestBytes()
 	t.Text = string(rcv.Text())
@@ -129,8 +126,16 @@ func (rcv *Command) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *Command) Format() uint32 {
+func (rcv *Command) User() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
+	if o != 0 {
+		return rcv._tab.ByteVector(o + rcv._tab.Pos)
+	}
+	return nil
+}
+
+func (rcv *Command) Format() uint32 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
 	if o != 0 {
 		return rcv._tab.GetUint32(o + rcv._tab.Pos)
 	}
@@ -138,11 +143,11 @@ func (rcv *Command) Format() uint32 {
 }
 
 func (rcv *Command) MutateFormat(n uint32) bool {
-	return rcv._tab.MutateUint32Slot(4, n)
+	return rcv._tab.MutateUint32Slot(6, n)
 }
 
 func (rcv *Command) UtcNs() int64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
 	if o != 0 {
 		return rcv._tab.GetInt64(o + rcv._tab.Pos)
 	}
@@ -150,11 +155,11 @@ func (rcv *Command) UtcNs() int64 {
 }
 
 func (rcv *Command) MutateUtcNs(n int64) bool {
-	return rcv._tab.MutateInt64Slot(6, n)
+	return rcv._tab.MutateInt64Slot(8, n)
 }
 
 func (rcv *Command) Reference(j int) byte {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
 	if o != 0 {
 		a := rcv._tab.Vector(o)
 		return rcv._tab.GetByte(a + flatbuffers.UOffsetT(j*1))
@@ -163,7 +168,7 @@ func (rcv *Command) Reference(j int) byte {
 }
 
 func (rcv *Command) ReferenceLength() int {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
 	if o != 0 {
 		return rcv._tab.VectorLen(o)
 	}
@@ -171,7 +176,7 @@ func (rcv *Command) ReferenceLength() int {
 }
 
 func (rcv *Command) ReferenceBytes() []byte {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
 	if o != 0 {
 		return rcv._tab.ByteVector(o + rcv._tab.Pos)
 	}
@@ -179,20 +184,12 @@ func (rcv *Command) ReferenceBytes() []byte {
 }
 
 func (rcv *Command) MutateReference(j int, n byte) bool {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
 	if o != 0 {
 		a := rcv._tab.Vector(o)
 		return rcv._tab.MutateByte(a+flatbuffers.UOffsetT(j*1), n)
 	}
 	return false
-}
-
-func (rcv *Command) User() []byte {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
-	if o != 0 {
-		return rcv._tab.ByteVector(o + rcv._tab.Pos)
-	}
-	return nil
 }
 
 func (rcv *Command) Domain() []byte {
@@ -307,20 +304,20 @@ func (rcv *Command) Body(obj *flatbuffers.Table) bool {
 func CommandStart(builder *flatbuffers.Builder) {
 	builder.StartObject(12)
 }
+func CommandAddUser(builder *flatbuffers.Builder, user flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(user), 0)
+}
 func CommandAddFormat(builder *flatbuffers.Builder, format uint32) {
-	builder.PrependUint32Slot(0, format, 0)
+	builder.PrependUint32Slot(1, format, 0)
 }
 func CommandAddUtcNs(builder *flatbuffers.Builder, utcNs int64) {
-	builder.PrependInt64Slot(1, utcNs, 0)
+	builder.PrependInt64Slot(2, utcNs, 0)
 }
 func CommandAddReference(builder *flatbuffers.Builder, reference flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(reference), 0)
+	builder.PrependUOffsetTSlot(3, flatbuffers.UOffsetT(reference), 0)
 }
 func CommandStartReferenceVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
 	return builder.StartVector(1, numElems, 1)
-}
-func CommandAddUser(builder *flatbuffers.Builder, user flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(3, flatbuffers.UOffsetT(user), 0)
 }
 func CommandAddDomain(builder *flatbuffers.Builder, domain flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(4, flatbuffers.UOffsetT(domain), 0)

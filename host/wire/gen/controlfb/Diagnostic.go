@@ -9,8 +9,8 @@ import (
 )
 
 type DiagnosticT struct {
-	Stage   string      `json:"stage"`
 	Code    string      `json:"code"`
+	Stage   string      `json:"stage"`
 	Message string      `json:"message"`
 	Hint    string      `json:"hint"`
 	Located bool        `json:"located"`
@@ -23,13 +23,10 @@ func (t *DiagnosticT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	if t == nil {
 		return 0
 	}
+	codeOffset := builder.CreateString(t.Code)
 	stageOffset := flatbuffers.UOffsetT(0)
 	if t.Stage != "" {
 		stageOffset = builder.CreateString(t.Stage)
-	}
-	codeOffset := flatbuffers.UOffsetT(0)
-	if t.Code != "" {
-		codeOffset = builder.CreateString(t.Code)
 	}
 	messageOffset := flatbuffers.UOffsetT(0)
 	if t.Message != "" {
@@ -53,8 +50,8 @@ func (t *DiagnosticT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		relatedOffset = builder.EndVector(relatedLength)
 	}
 	DiagnosticStart(builder)
-	DiagnosticAddStage(builder, stageOffset)
 	DiagnosticAddCode(builder, codeOffset)
+	DiagnosticAddStage(builder, stageOffset)
 	DiagnosticAddMessage(builder, messageOffset)
 	DiagnosticAddHint(builder, hintOffset)
 	DiagnosticAddLocated(builder, t.Located)
@@ -65,8 +62,8 @@ func (t *DiagnosticT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 }
 
 func (rcv *Diagnostic) UnPackTo(t *DiagnosticT) {
-	t.Stage = string(rcv.Stage())
 	t.Code = string(rcv.Code())
+	t.Stage = string(rcv.Stage())
 	t.Message = string(rcv.Message())
 	t.Hint = string(rcv.Hint())
 	t.Located = rcv.Located()
@@ -125,7 +122,7 @@ func (rcv *Diagnostic) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *Diagnostic) Stage() []byte {
+func (rcv *Diagnostic) Code() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
 	if o != 0 {
 		return rcv._tab.ByteVector(o + rcv._tab.Pos)
@@ -133,7 +130,7 @@ func (rcv *Diagnostic) Stage() []byte {
 	return nil
 }
 
-func (rcv *Diagnostic) Code() []byte {
+func (rcv *Diagnostic) Stage() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
 	if o != 0 {
 		return rcv._tab.ByteVector(o + rcv._tab.Pos)
@@ -219,11 +216,11 @@ func (rcv *Diagnostic) RelatedLength() int {
 func DiagnosticStart(builder *flatbuffers.Builder) {
 	builder.StartObject(8)
 }
-func DiagnosticAddStage(builder *flatbuffers.Builder, stage flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(stage), 0)
-}
 func DiagnosticAddCode(builder *flatbuffers.Builder, code flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(code), 0)
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(code), 0)
+}
+func DiagnosticAddStage(builder *flatbuffers.Builder, stage flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(stage), 0)
 }
 func DiagnosticAddMessage(builder *flatbuffers.Builder, message flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(message), 0)

@@ -9,8 +9,8 @@ import (
 )
 
 type KeyT struct {
-	Kind byte   `json:"kind"`
 	Name string `json:"name"`
+	Kind byte   `json:"kind"`
 }
 
 func (t *KeyT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -19,14 +19,14 @@ func (t *KeyT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	}
 	nameOffset := builder.CreateString(t.Name)
 	KeyStart(builder)
-	KeyAddKind(builder, t.Kind)
 	KeyAddName(builder, nameOffset)
+	KeyAddKind(builder, t.Kind)
 	return KeyEnd(builder)
 }
 
 func (rcv *Key) UnPackTo(t *KeyT) {
-	t.Kind = rcv.Kind()
 	t.Name = string(rcv.Name())
+	t.Kind = rcv.Kind()
 }
 
 func (rcv *Key) UnPack() *KeyT {
@@ -73,8 +73,16 @@ func (rcv *Key) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *Key) Kind() byte {
+func (rcv *Key) Name() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
+	if o != 0 {
+		return rcv._tab.ByteVector(o + rcv._tab.Pos)
+	}
+	return nil
+}
+
+func (rcv *Key) Kind() byte {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
 	if o != 0 {
 		return rcv._tab.GetByte(o + rcv._tab.Pos)
 	}
@@ -82,25 +90,17 @@ func (rcv *Key) Kind() byte {
 }
 
 func (rcv *Key) MutateKind(n byte) bool {
-	return rcv._tab.MutateByteSlot(4, n)
-}
-
-func (rcv *Key) Name() []byte {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
-	if o != 0 {
-		return rcv._tab.ByteVector(o + rcv._tab.Pos)
-	}
-	return nil
+	return rcv._tab.MutateByteSlot(6, n)
 }
 
 func KeyStart(builder *flatbuffers.Builder) {
 	builder.StartObject(2)
 }
-func KeyAddKind(builder *flatbuffers.Builder, kind byte) {
-	builder.PrependByteSlot(0, kind, 0)
-}
 func KeyAddName(builder *flatbuffers.Builder, name flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(name), 0)
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(name), 0)
+}
+func KeyAddKind(builder *flatbuffers.Builder, kind byte) {
+	builder.PrependByteSlot(1, kind, 0)
 }
 func KeyEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

@@ -21,10 +21,7 @@ func (t *OutcomeT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	if t == nil {
 		return 0
 	}
-	codeOffset := flatbuffers.UOffsetT(0)
-	if t.Code != "" {
-		codeOffset = builder.CreateString(t.Code)
-	}
+	codeOffset := builder.CreateString(t.Code)
 	textOffset := flatbuffers.UOffsetT(0)
 	if t.Text != "" {
 		textOffset = builder.CreateString(t.Text)

@@ -9,10 +9,10 @@ import (
 )
 
 type ResultT struct {
+	Outcome  *OutcomeT `json:"outcome"`
 	Verdict  Verdict   `json:"verdict"`
 	Revision uint64    `json:"revision"`
 	Pending  bool      `json:"pending"`
-	Outcome  *OutcomeT `json:"outcome"`
 }
 
 func (t *ResultT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -21,18 +21,18 @@ func (t *ResultT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	}
 	outcomeOffset := t.Outcome.Pack(builder)
 	ResultStart(builder)
+	ResultAddOutcome(builder, outcomeOffset)
 	ResultAddVerdict(builder, t.Verdict)
 	ResultAddRevision(builder, t.Revision)
 	ResultAddPending(builder, t.Pending)
-	ResultAddOutcome(builder, outcomeOffset)
 	return ResultEnd(builder)
 }
 
 func (rcv *Result) UnPackTo(t *ResultT) {
+	t.Outcome = rcv.Outcome(nil).UnPack()
 	t.Verdict = rcv.Verdict()
 	t.Revision = rcv.Revision()
 	t.Pending = rcv.Pending()
-	t.Outcome = rcv.Outcome(nil).UnPack()
 }
 
 func (rcv *Result) UnPack() *ResultT {
@@ -79,44 +79,8 @@ func (rcv *Result) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *Result) Verdict() Verdict {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
-	if o != 0 {
-		return Verdict(rcv._tab.GetByte(o + rcv._tab.Pos))
-	}
-	return 1
-}
-
-func (rcv *Result) MutateVerdict(n Verdict) bool {
-	return rcv._tab.MutateByteSlot(4, byte(n))
-}
-
-func (rcv *Result) Revision() uint64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
-	if o != 0 {
-		return rcv._tab.GetUint64(o + rcv._tab.Pos)
-	}
-	return 0
-}
-
-func (rcv *Result) MutateRevision(n uint64) bool {
-	return rcv._tab.MutateUint64Slot(6, n)
-}
-
-func (rcv *Result) Pending() bool {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
-	if o != 0 {
-		return rcv._tab.GetBool(o + rcv._tab.Pos)
-	}
-	return false
-}
-
-func (rcv *Result) MutatePending(n bool) bool {
-	return rcv._tab.MutateBoolSlot(8, n)
-}
-
 func (rcv *Result) Outcome(obj *Outcome) *Outcome {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
 	if o != 0 {
 		x := rcv._tab.Indirect(o + rcv._tab.Pos)
 		if obj == nil {
@@ -128,20 +92,56 @@ func (rcv *Result) Outcome(obj *Outcome) *Outcome {
 	return nil
 }
 
+func (rcv *Result) Verdict() Verdict {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
+	if o != 0 {
+		return Verdict(rcv._tab.GetByte(o + rcv._tab.Pos))
+	}
+	return 1
+}
+
+func (rcv *Result) MutateVerdict(n Verdict) bool {
+	return rcv._tab.MutateByteSlot(6, byte(n))
+}
+
+func (rcv *Result) Revision() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Result) MutateRevision(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(8, n)
+}
+
+func (rcv *Result) Pending() bool {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
+	if o != 0 {
+		return rcv._tab.GetBool(o + rcv._tab.Pos)
+	}
+	return false
+}
+
+func (rcv *Result) MutatePending(n bool) bool {
+	return rcv._tab.MutateBoolSlot(10, n)
+}
+
 func ResultStart(builder *flatbuffers.Builder) {
 	builder.StartObject(4)
 }
+func ResultAddOutcome(builder *flatbuffers.Builder, outcome flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(outcome), 0)
+}
 func ResultAddVerdict(builder *flatbuffers.Builder, verdict Verdict) {
-	builder.PrependByteSlot(0, byte(verdict), 1)
+	builder.PrependByteSlot(1, byte(verdict), 1)
 }
 func ResultAddRevision(builder *flatbuffers.Builder, revision uint64) {
-	builder.PrependUint64Slot(1, revision, 0)
+	builder.PrependUint64Slot(2, revision, 0)
 }
 func ResultAddPending(builder *flatbuffers.Builder, pending bool) {
-	builder.PrependBoolSlot(2, pending, false)
-}
-func ResultAddOutcome(builder *flatbuffers.Builder, outcome flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(3, flatbuffers.UOffsetT(outcome), 0)
+	builder.PrependBoolSlot(3, pending, false)
 }
 func ResultEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

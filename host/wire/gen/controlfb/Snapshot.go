@@ -9,12 +9,12 @@ import (
 )
 
 type SnapshotT struct {
+	Limits       *LimitsT              `json:"limits"`
 	Cluster      string                `json:"cluster"`
 	Revision     uint64                `json:"revision"`
 	NowNs        int64                 `json:"now_ns"`
 	FenceMs      int64                 `json:"fence_ms"`
 	SweptMinute  int64                 `json:"swept_minute"`
-	Limits       *LimitsT              `json:"limits"`
 	Nodes        []*StoredNodeT        `json:"nodes"`
 	Domains      []*StoredDomainT      `json:"domains"`
 	Users        []*UserT              `json:"users"`
@@ -26,11 +26,11 @@ func (t *SnapshotT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	if t == nil {
 		return 0
 	}
+	limitsOffset := t.Limits.Pack(builder)
 	clusterOffset := flatbuffers.UOffsetT(0)
 	if t.Cluster != "" {
 		clusterOffset = builder.CreateString(t.Cluster)
 	}
-	limitsOffset := t.Limits.Pack(builder)
 	nodesOffset := flatbuffers.UOffsetT(0)
 	if t.Nodes != nil {
 		nodesLength := len(t.Nodes)
@@ -97,12 +97,12 @@ func (t *SnapshotT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		transactionsOffset = builder.EndVector(transactionsLength)
 	}
 	SnapshotStart(builder)
+	SnapshotAddLimits(builder, limitsOffset)
 	SnapshotAddCluster(builder, clusterOffset)
 	SnapshotAddRevision(builder, t.Revision)
 	SnapshotAddNowNs(builder, t.NowNs)
 	SnapshotAddFenceMs(builder, t.FenceMs)
 	SnapshotAddSweptMinute(builder, t.SweptMinute)
-	SnapshotAddLimits(builder, limitsOffset)
 	SnapshotAddNodes(builder, nodesOffset)
 	SnapshotAddDomains(builder, domainsOffset)
 	SnapshotAddUsers(builder, usersOffset)
@@ -112,12 +112,12 @@ func (t *SnapshotT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 }
 
 func (rcv *Snapshot) UnPackTo(t *SnapshotT) {
+	t.Limits = rcv.Limits(nil).UnPack()
 	t.Cluster = string(rcv.Cluster())
 	t.Revision = rcv.Revision()
 	t.NowNs = rcv.NowNs()
 	t.FenceMs = rcv.FenceMs()
 	t.SweptMinute = rcv.SweptMinute()
-	t.Limits = rcv.Limits(nil).UnPack()
 	nodesLength := rcv.NodesLength()
 	t.Nodes = make([]*StoredNodeT, nodesLength)
 	for j := 0; j < nodesLength; j++ {
@@ -199,64 +199,8 @@ func (rcv *Snapshot) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *Snapshot) Cluster() []byte {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
-	if o != 0 {
-		return rcv._tab.ByteVector(o + rcv._tab.Pos)
-	}
-	return nil
-}
-
-func (rcv *Snapshot) Revision() uint64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
-	if o != 0 {
-		return rcv._tab.GetUint64(o + rcv._tab.Pos)
-	}
-	return 0
-}
-
-func (rcv *Snapshot) MutateRevision(n uint64) bool {
-	return rcv._tab.MutateUint64Slot(6, n)
-}
-
-func (rcv *Snapshot) NowNs() int64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
-	if o != 0 {
-		return rcv._tab.GetInt64(o + rcv._tab.Pos)
-	}
-	return 0
-}
-
-func (rcv *Snapshot) MutateNowNs(n int64) bool {
-	return rcv._tab.MutateInt64Slot(8, n)
-}
-
-func (rcv *Snapshot) FenceMs() int64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
-	if o != 0 {
-		return rcv._tab.GetInt64(o + rcv._tab.Pos)
-	}
-	return 0
-}
-
-func (rcv *Snapshot) MutateFenceMs(n int64) bool {
-	return rcv._tab.MutateInt64Slot(10, n)
-}
-
-func (rcv *Snapshot) SweptMinute() int64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(12))
-	if o != 0 {
-		return rcv._tab.GetInt64(o + rcv._tab.Pos)
-	}
-	return 0
-}
-
-func (rcv *Snapshot) MutateSweptMinute(n int64) bool {
-	return rcv._tab.MutateInt64Slot(12, n)
-}
-
 func (rcv *Snapshot) Limits(obj *Limits) *Limits {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(14))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
 	if o != 0 {
 		x := rcv._tab.Indirect(o + rcv._tab.Pos)
 		if obj == nil {
@@ -266,6 +210,62 @@ func (rcv *Snapshot) Limits(obj *Limits) *Limits {
 		return obj
 	}
 	return nil
+}
+
+func (rcv *Snapshot) Cluster() []byte {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
+	if o != 0 {
+		return rcv._tab.ByteVector(o + rcv._tab.Pos)
+	}
+	return nil
+}
+
+func (rcv *Snapshot) Revision() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Snapshot) MutateRevision(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(8, n)
+}
+
+func (rcv *Snapshot) NowNs() int64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
+	if o != 0 {
+		return rcv._tab.GetInt64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Snapshot) MutateNowNs(n int64) bool {
+	return rcv._tab.MutateInt64Slot(10, n)
+}
+
+func (rcv *Snapshot) FenceMs() int64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(12))
+	if o != 0 {
+		return rcv._tab.GetInt64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Snapshot) MutateFenceMs(n int64) bool {
+	return rcv._tab.MutateInt64Slot(12, n)
+}
+
+func (rcv *Snapshot) SweptMinute() int64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(14))
+	if o != 0 {
+		return rcv._tab.GetInt64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Snapshot) MutateSweptMinute(n int64) bool {
+	return rcv._tab.MutateInt64Slot(14, n)
 }
 
 func (rcv *Snapshot) Nodes(obj *StoredNode, j int) bool {
@@ -386,23 +386,23 @@ func (rcv *Snapshot) TransactionsLength() int {
 func SnapshotStart(builder *flatbuffers.Builder) {
 	builder.StartObject(11)
 }
+func SnapshotAddLimits(builder *flatbuffers.Builder, limits flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(limits), 0)
+}
 func SnapshotAddCluster(builder *flatbuffers.Builder, cluster flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(cluster), 0)
+	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(cluster), 0)
 }
 func SnapshotAddRevision(builder *flatbuffers.Builder, revision uint64) {
-	builder.PrependUint64Slot(1, revision, 0)
+	builder.PrependUint64Slot(2, revision, 0)
 }
 func SnapshotAddNowNs(builder *flatbuffers.Builder, nowNs int64) {
-	builder.PrependInt64Slot(2, nowNs, 0)
+	builder.PrependInt64Slot(3, nowNs, 0)
 }
 func SnapshotAddFenceMs(builder *flatbuffers.Builder, fenceMs int64) {
-	builder.PrependInt64Slot(3, fenceMs, 0)
+	builder.PrependInt64Slot(4, fenceMs, 0)
 }
 func SnapshotAddSweptMinute(builder *flatbuffers.Builder, sweptMinute int64) {
-	builder.PrependInt64Slot(4, sweptMinute, 0)
-}
-func SnapshotAddLimits(builder *flatbuffers.Builder, limits flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(5, flatbuffers.UOffsetT(limits), 0)
+	builder.PrependInt64Slot(5, sweptMinute, 0)
 }
 func SnapshotAddNodes(builder *flatbuffers.Builder, nodes flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(6, flatbuffers.UOffsetT(nodes), 0)

@@ -9,9 +9,9 @@ import (
 )
 
 type StoredNodeT struct {
+	Logical     string `json:"logical"`
 	Node        uint64 `json:"node"`
 	Incarnation uint64 `json:"incarnation"`
-	Logical     string `json:"logical"`
 	Session     string `json:"session"`
 }
 
@@ -25,17 +25,17 @@ func (t *StoredNodeT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		sessionOffset = builder.CreateString(t.Session)
 	}
 	StoredNodeStart(builder)
+	StoredNodeAddLogical(builder, logicalOffset)
 	StoredNodeAddNode(builder, t.Node)
 	StoredNodeAddIncarnation(builder, t.Incarnation)
-	StoredNodeAddLogical(builder, logicalOffset)
 	StoredNodeAddSession(builder, sessionOffset)
 	return StoredNodeEnd(builder)
 }
 
 func (rcv *StoredNode) UnPackTo(t *StoredNodeT) {
+	t.Logical = string(rcv.Logical())
 	t.Node = rcv.Node()
 	t.Incarnation = rcv.Incarnation()
-	t.Logical = string(rcv.Logical())
 	t.Session = string(rcv.Session())
 }
 
@@ -83,19 +83,15 @@ func (rcv *StoredNode) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *StoredNode) Node() uint64 {
+func (rcv *StoredNode) Logical() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
 	if o != 0 {
-		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+		return rcv._tab.ByteVector(o + rcv._tab.Pos)
 	}
-	return 0
+	return nil
 }
 
-func (rcv *StoredNode) MutateNode(n uint64) bool {
-	return rcv._tab.MutateUint64Slot(4, n)
-}
-
-func (rcv *StoredNode) Incarnation() uint64 {
+func (rcv *StoredNode) Node() uint64 {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
 	if o != 0 {
 		return rcv._tab.GetUint64(o + rcv._tab.Pos)
@@ -103,16 +99,20 @@ func (rcv *StoredNode) Incarnation() uint64 {
 	return 0
 }
 
-func (rcv *StoredNode) MutateIncarnation(n uint64) bool {
+func (rcv *StoredNode) MutateNode(n uint64) bool {
 	return rcv._tab.MutateUint64Slot(6, n)
 }
 
-func (rcv *StoredNode) Logical() []byte {
+func (rcv *StoredNode) Incarnation() uint64 {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
 	if o != 0 {
-		return rcv._tab.ByteVector(o + rcv._tab.Pos)
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
 	}
-	return nil
+	return 0
+}
+
+func (rcv *StoredNode) MutateIncarnation(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(8, n)
 }
 
 func (rcv *StoredNode) Session() []byte {
@@ -126,14 +126,14 @@ func (rcv *StoredNode) Session() []byte {
 func StoredNodeStart(builder *flatbuffers.Builder) {
 	builder.StartObject(4)
 }
+func StoredNodeAddLogical(builder *flatbuffers.Builder, logical flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(logical), 0)
+}
 func StoredNodeAddNode(builder *flatbuffers.Builder, node uint64) {
-	builder.PrependUint64Slot(0, node, 0)
+	builder.PrependUint64Slot(1, node, 0)
 }
 func StoredNodeAddIncarnation(builder *flatbuffers.Builder, incarnation uint64) {
-	builder.PrependUint64Slot(1, incarnation, 0)
-}
-func StoredNodeAddLogical(builder *flatbuffers.Builder, logical flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(logical), 0)
+	builder.PrependUint64Slot(2, incarnation, 0)
 }
 func StoredNodeAddSession(builder *flatbuffers.Builder, session flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(3, flatbuffers.UOffsetT(session), 0)

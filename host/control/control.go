@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nervix-go/nervix/host/kernel/fault"
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/osclock"
+	"github.com/nervix-go/nervix/host/registry"
+)
+
+// GrammarVersion is stored with every text; it grows when the grammar reads an old text differently.
+const GrammarVersion = 1
+
+// Config has the ports and identities of a Control. Everything without a stated default is required.
+type Config struct {
+	Log       Log
+	Checker   Checker
+	Installer Installer
+	Inspector Inspector
+	Hasher    PasswordHasher
+	// Scheduler places runtime nodes. Nil places all of them on Node.
+	Scheduler Scheduler
+	// Cluster is the identity of the cluster and Users its first users, by PHC text; both are used when the state is empty.
+	Cluster string
+	Users   []registry.User
+	// Limits are stored when the state is empty. Zero is registry.DefaultLimits.
+	Limits registry.Limits
+	// Node announces this start: its incarnation was synced before.
+	Node registry.Node
+	// Logger defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+// Control executes requests. Its methods may be called concurrently.
+type Control struct {
+	Config
+	ctx    context.Context // the lifetime of everything Control starts
+	cancel context.CancelCauseFunc
+	group  sync.WaitGroup
+	states *signal[*registry.State] // committed
+	done   *signal[*registry.State] // installed
+	parsed texts
+	mu     struct {
+		sync.Mutex
+		closed  bool
+		running map[ident.Reference]*execution
+		busy    map[ident.Domain]bool
+		bound   map[ident.Reference]bool // transactions of live sessions
+	}
+}
+
+// Open brings the node into the cluster state: it waits for a leader, sets up an empty state, announces this start, installs the committed
+// revision (domains that run in it resume), and continues what an earlier process left behind. ctx bounds the opening only.
+func Open(ctx context.Context, cfg Config) (*Control, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.Limits == (registry.Limits{}) {
+		cfg.Limits = registry.DefaultLimits()
+	}
+	if cfg.Scheduler == nil {
+		cfg.Scheduler = onNode(cfg.Node.ID)
+	}
+	c := &Control{Config: cfg, states: newSignal(registry.NewState()), done: newSignal(registry.NewState())}
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	c.mu.running = map[ident.Reference]*execution{}
+	c.mu.busy = map[ident.Domain]bool{}
+	c.mu.bound = map[ident.Reference]bool{}
+	stop := cfg.Log.Watch(c.states.set)
+	context.AfterFunc(c.ctx, stop)
+	if err := c.join(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	c.spawn(c.install)
+	if err := c.done.wait(ctx, reached(c.Log.State().Revision)); err != nil {
+		c.Close()
+		return nil, fault.New(fault.ControlClosed, "control.Open", ident.Ref{}, "the committed revision could not be installed in time", err)
+	}
+	c.resume()
+	c.spawn(c.expireIdle)
+	return c, nil
+}
+
+// join makes this start part of the committed state.
+func (c *Control) join(ctx context.Context) error {
+	if err := c.Log.WaitLeader(ctx); err != nil {
+		return err
+	}
+	for _, b := range []registry.Body{
+		&registry.Bootstrap{Cluster: c.Cluster, Limits: c.Limits, Users: c.Users}, &registry.NodeStarted{Node: c.Node},
+	} {
+		res, err := c.propose(ctx, &registry.Command{Body: b})
+		if err != nil {
+			return err
+		}
+		if res.Outcome.Failed() {
+			return fault.New(res.Outcome.Code, "control.Open", ident.Ref{}, res.Outcome.Text, nil)
+		}
+	}
+	return nil
+}
+
+// Close ends the waits of all callers with `control.uncertain`, stops every goroutine of Control and waits for them. Committed work is
+// continued by the next Open. It does not close the log.
+func (c *Control) Close() {
+	c.mu.Lock()
+	c.mu.closed = true
+	c.mu.Unlock()
+	c.cancel(fault.New(fault.ControlClosed, "control.Close", ident.Ref{}, "", nil))
+	c.group.Wait()
+}
+
+// State is the newest committed state.
+func (c *Control) State() *registry.State { return c.Log.State() }
+
+// Installed is the newest state that the Installer took over.
+func (c *Control) Installed() *registry.State { return c.done.get() }
+
+// spawn runs f as a goroutine that Close awaits. It reports false, and runs nothing, after Close.
+func (c *Control) spawn(f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.closed {
+		return false
+	}
+	c.group.Go(f)
+	return true
+}
+
+// lock takes the alteration lock of a domain (nspl 2.6).
+func (c *Control) lock(d ident.Domain) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.busy[d] {
+		return false
+	}
+	c.mu.busy[d] = true
+	return true
+}
+
+func (c *Control) unlock(d ident.Domain) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.mu.busy, d)
+}
+
+// newReference makes a reference for a request that brought none.
+func newReference() ident.Reference {
+	var random [10]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return ident.NewReference(osclock.UTC().UnixMilli(), random)
+}
+
+// propose completes and stores a command. The entry is decoded before it is proposed, because a replica halts on one it cannot read.
+func (c *Control) propose(ctx context.Context, cmd *registry.Command) (registry.Result, error) {
+	cmd.UTC = osclock.UTC()
+	entry := registry.EncodeCommand(cmd)
+	if _, err := registry.DecodeCommand(entry); err != nil {
+		return registry.Result{}, fault.New(fault.ControlCorrupt, "control.propose", ident.Ref{}, "the command cannot be stored", err)
+	}
+	return c.Log.Propose(ctx, entry)
+}
+
+// onNode is the Scheduler of a cluster of one.
+type onNode ident.Node
+
+// Schedule places every node on this one.
+func (n onNode) Schedule(_ *registry.State, _ ident.Domain, nodes []registry.Key) []registry.Assignment {
+	list := make([]registry.Assignment, len(nodes))
+	for i, k := range nodes {
+		list[i] = registry.Assignment{Key: k, Node: ident.Node(n)}
+	}
+	return list
+}
+
+// housekeeping is how often idle transactions are looked for.
+const housekeeping = time.Minute

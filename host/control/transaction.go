@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nervix-go/nervix/host/kernel/fault"
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/nspl/print"
+	"github.com/nervix-go/nervix/host/osclock"
+	"github.com/nervix-go/nervix/host/registry"
+)
+
+func (c *Control) begin(h head) answer {
+	if _, a, ok := c.selected(h); !ok {
+		return a
+	}
+	a, _ := c.effect(h, &registry.BeginTransaction{}, "transaction "+h.reference.String()+" begun in domain "+string(h.domain))
+	return a
+}
+
+// enqueue checks a statement against the whole prefix and appends it. A refused one changes neither count nor activity time.
+func (c *Control) enqueue(h head) answer {
+	t, d, a, ok := c.open(h)
+	if !ok {
+		return a
+	}
+	prefix, a, ok := readStatements(t)
+	if !ok {
+		return a
+	}
+	outcome := c.replay(d, append(prefix, h.stmt))
+	if len(outcome.refused) > 0 {
+		return answer{diagnostics: outcome.refused.in(h.stmt, int(t.Count)+1)}
+	}
+	position := t.Count + 1
+	text := fmt.Sprintf("operation %d: %s queued; quiesce level: %s", position, named(h.stmt), outcome.level)
+	if len(outcome.incomplete) > 0 {
+		text += "; incomplete: " + outcome.incomplete[0].Message
+	}
+	a, _ = c.effect(h, &registry.AppendStatement{
+		Transaction: t.ID, Position: position, Text: print.Redacted(h.stmt), Grammar: GrammarVersion,
+	}, text)
+	return a
+}
+
+// open finds the session's transaction in state OPEN, with its domain, for its owner.
+func (c *Control) open(h head) (*registry.Transaction, *registry.Domain, answer, bool) {
+	t, known := c.State().Transaction(h.transaction)
+	end := func(code fault.Code, message string) (*registry.Transaction, *registry.Domain, answer, bool) {
+		a := refuse(fault.StageAdmit, code, h.span, message)
+		a.ended = ends(code)
+		return nil, nil, a, false
+	}
+	switch {
+	case !known:
+		return end(fault.TransactionUnknown, "there is no transaction "+h.transaction.String())
+	case t.Owner != h.user:
+		return end(fault.TransactionOwner, "transaction "+t.ID.String()+" belongs to another user")
+	case t.State != registry.TransactionOpen:
+		return end(fault.TransactionState, "transaction "+t.ID.String()+" is "+t.State.String())
+	case t.Domain != h.domain && classify(h.stmt).queueable():
+		return end(fault.TransactionContent, fmt.Sprintf("the transaction is bound to domain %s, and domain %s is selected", t.Domain, orNone(h.domain)))
+	}
+	d := c.State().Domains[t.Domain]
+	if d == nil || d.Created != t.DomainCreated {
+		return end(fault.DomainUnknown, "domain "+string(t.Domain)+", to which the transaction is bound, was dropped")
+	}
+	return t, d, answer{}, true
+}
+
+func orNone(d ident.Domain) string {
+	if d == "" {
+		return "(none)"
+	}
+	return string(d)
+}
+
+// revertBound drops the open transaction; a domain that was dropped meanwhile does not keep it from that.
+func (c *Control) revertBound(h head) answer {
+	dropped := uint32(0)
+	if t, known := c.State().Transaction(h.transaction); known {
+		dropped = t.Count
+	}
+	text := "transaction reverted; " + count(dropped, "statement") + " dropped"
+	a, _ := c.effect(h, &registry.SetTransactionState{Transaction: h.transaction, To: registry.TransactionReverted}, text)
+	return a
+}
+
+// bind notes that a live session holds the transaction; bound transactions do not expire.
+func (c *Control) bind(id ident.Reference, live bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if live {
+		c.mu.bound[id] = true
+	} else {
+		delete(c.mu.bound, id)
+	}
+}
+
+// EndSession tells that the session that held a transaction is gone. clean is an orderly end by the client, which reverts the transaction;
+// any other loss leaves it open until it expires (nspl 2.5, rule 8). A zero id does nothing.
+func (c *Control) EndSession(ctx context.Context, user ident.Name, id ident.Reference, clean bool) error {
+	if id.IsZero() {
+		return nil
+	}
+	c.bind(id, false)
+	t, known := c.State().Transaction(id)
+	if !clean || !known || t.State != registry.TransactionOpen {
+		return nil
+	}
+	res, err := c.propose(ctx, &registry.Command{User: user, Domain: t.Domain, Body: &registry.SetTransactionState{
+		Transaction: id, To: registry.TransactionReverted,
+	}})
+	if err == nil && res.Outcome.Failed() {
+		return fault.New(res.Outcome.Code, "control.EndSession", ident.Ref{}, res.Outcome.Text, nil)
+	}
+	return err
+}
+
+// expireIdle is the goroutine that lets unbound idle transactions expire.
+func (c *Control) expireIdle() {
+	osclock.Every(c.ctx, housekeeping, func() {
+		now := osclock.UTC()
+		for _, t := range c.State().Transactions() {
+			c.mu.Lock()
+			bound := c.mu.bound[t.ID]
+			c.mu.Unlock()
+			if bound || t.State != registry.TransactionOpen || now.NS()-t.Active.NS() < int64(c.State().Limits.Idle) {
+				continue
+			}
+			ctx, cancel := c.limited()
+			_, err := c.propose(ctx, &registry.Command{User: t.Owner, Domain: t.Domain, Body: &registry.SetTransactionState{
+				Transaction: t.ID, To: registry.TransactionExpired,
+			}})
+			cancel()
+			if err != nil {
+				c.Logger.Warn("an idle transaction could not be expired", "transaction", t.ID.String(), "error", err)
+			}
+		}
+	})
+}
