@@ -12,6 +12,10 @@ import (
 	"github.com/nervix-go/nervix/host/registry"
 )
 
+// quiesced ends the text of every change. As long as a running domain takes nothing but capacities (Q54), and a stopped one has nothing to
+// quiesce, no change has another level (nspl 2.6).
+const quiesced = "; quiesce level: DYNAMIC"
+
 // plans is how often a statement is planned anew because its domain changed before its effect (nspl 2.4).
 const plans = 8
 
@@ -30,7 +34,7 @@ func (c *Control) change(h head) answer {
 		if !ok {
 			return a
 		}
-		text := changed(h.stmt) + "; quiesce level: DYNAMIC"
+		text := changed(h.stmt) + quiesced
 		if checked.Existed[0] {
 			text = named(h.stmt) + " already exists; nothing changed"
 			if checked.Notices[0] != "" {
@@ -39,7 +43,7 @@ func (c *Control) change(h head) answer {
 			return answer{text: text, alreadyExisted: true}
 		}
 		if len(checked.Puts)+len(checked.Drops) == 0 {
-			return answer{text: named(h.stmt) + " is so already; nothing changed; quiesce level: DYNAMIC"}
+			return answer{text: named(h.stmt) + " is so already; nothing changed" + quiesced}
 		}
 		a, stale := c.effect(h, c.mutation(d, checked), text)
 		if !stale {

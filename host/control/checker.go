@@ -20,7 +20,6 @@ func (ModelChecker) Check(domain ident.Domain, base []ast.Definition, changes []
 	if len(diagnostics) > 0 {
 		return out, diagnostics
 	}
-	out.Level = candidate.Level(true).String()
 	for _, p := range candidate.Puts {
 		out.Puts = append(out.Puts, CheckedPut{Definition: p.Definition, Dependencies: toKeys(p.Dependencies), CapacityOnly: p.CapacityOnly})
 	}

@@ -43,6 +43,9 @@ func (c *Control) dropCluster(h head, s *ast.Drop) answer {
 	}
 	defer c.unlock(s.Name.Name)
 	a, _ := c.effect(h, &registry.DropDomain{Name: s.Name.Name}, named(s)+" dropped")
+	if a.disposition() == Completed {
+		c.parsed.forget(s.Name.Name)
+	}
 	return a
 }
 

@@ -29,7 +29,7 @@ func (c *Control) commit(h head) answer {
 	plan := c.replay(d, stmts)
 	if bad := append(plan.refused, plan.incomplete...); len(bad) > 0 {
 		list := fault.Diagnostics{complaintAt(fault.StagePlan, fault.TransactionIncomplete, h.span, "the transaction cannot be committed; nothing was applied, and it stays open")}
-		return answer{diagnostics: append(list, bad.in(nil, 0)...)}
+		return answer{diagnostics: append(list, bad.in(0)...)}
 	}
 	res, failed := c.submit(h, &registry.Command{
 		Body: &registry.SetTransactionState{Transaction: t.ID, To: registry.TransactionCommitting}, Pending: true, Text: committedText(t.Count),
@@ -44,7 +44,7 @@ func (c *Control) commit(h head) answer {
 }
 
 func committedText(operations uint32) string {
-	return "transaction committed; " + count(operations, "statement") + " applied; quiesce level: DYNAMIC"
+	return "transaction committed; " + count(operations, "statement") + " applied" + quiesced
 }
 
 // apply brings a COMMITTING transaction to its end from wherever it stands, also after a restart. The caller holds the alteration lock of
@@ -86,7 +86,7 @@ func (c *Control) applyStep(t *registry.Transaction, ref ident.Reference, s step
 		}
 		body, bad := c.stepBody(d, s)
 		if len(bad) > 0 {
-			c.fail(t, ref, bad[0].operation, bad.in(nil, 0))
+			c.fail(t, ref, bad[0].operation, bad.in(0))
 			return false
 		}
 		res, ok := c.mustSettle(&registry.Command{

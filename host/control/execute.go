@@ -98,6 +98,9 @@ func (c *Control) admit(req Request, list []parse.Parsed) (x *execution, joined 
 func (c *Control) perform(req Request, list []parse.Parsed) Outcome {
 	var answers []answer
 	session := req
+	if !req.Transaction.IsZero() {
+		c.bind(req.Transaction, true)
+	}
 	for i, p := range list {
 		h := head{
 			reference: part(req.Reference, i), user: req.User, domain: req.Domain, digest: meaning(req, list, i), span: p.Span, stmt: p.Stmt,

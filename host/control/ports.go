@@ -39,8 +39,6 @@ type Checked struct {
 	Existed []bool
 	Notices []string
 	At      []int
-	// Level is the quiesce level the difference has in a running domain, as printed (nspl 2.6).
-	Level string
 }
 
 // CheckedPut is a definition to store.

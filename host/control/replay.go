@@ -45,7 +45,7 @@ type toldList []told
 
 // in gives the diagnostics for the request that brought operation number current: only its spans are places of the submitted text, all
 // others are told by number.
-func (l toldList) in(_ ast.Statement, current int) fault.Diagnostics {
+func (l toldList) in(current int) fault.Diagnostics {
 	var list fault.Diagnostics
 	for _, one := range l {
 		d := one.Diagnostic
@@ -62,7 +62,6 @@ func (l toldList) in(_ ast.Statement, current int) fault.Diagnostics {
 type replayed struct {
 	refused    toldList // cannot become valid by later operations
 	incomplete toldList // the last run lacks something that a later operation of the same run may bring
-	level      string   // of the last run
 }
 
 // replay plans the operations against d in order, as commit would apply them.
@@ -71,7 +70,7 @@ func (c *Control) replay(d *registry.Domain, stmts []ast.Statement) replayed {
 	if err != nil {
 		return replayed{refused: toldList{{len(stmts), fromError(fault.StagePlan, fault.ControlCorrupt, err)[0]}}}
 	}
-	out := replayed{level: "DYNAMIC"}
+	var out replayed
 	running := d.Status == registry.Running
 	list := steps(stmts)
 	for i, s := range list {
@@ -124,7 +123,6 @@ func judgeRun(s step, at []int, diagnostics fault.Diagnostics, last bool) replay
 			out.refused = append(out.refused, one)
 		}
 	}
-	out.level = "DYNAMIC"
 	return out
 }
 

@@ -222,7 +222,7 @@ func (s *script) request(d *datadriven.TestData) control.Request {
 	d.MaybeScanArgs(s.t, "ref", &ref)
 	req.User, req.Domain, req.Text = ident.Name(user), ident.Name(domain), d.Input
 	s.requests++ // references ascend, so that transactions are listed in the order of the script
-	req.Reference = ident.NewReference(osclock.UTC().UnixMilli(), [10]byte{0: s.requests})
+	req.Reference = ident.NewReference(osclock.UTC().UnixMilli(), [10]byte{1: s.requests})
 	if ref != "" {
 		if s.refs[ref].IsZero() {
 			s.refs[ref] = req.Reference

@@ -49,6 +49,13 @@ func (t *texts) base(d *registry.Domain) ([]ast.Definition, error) {
 	return list, nil
 }
 
+// forget drops the trees of a domain.
+func (t *texts) forget(d ident.Domain) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.mu.trees, d)
+}
+
 func parseDefinition(domain ident.Domain, def *registry.Definition) (ast.Definition, error) {
 	stmt, diagnostics := parse.Statement(def.Text)
 	if err := diagnostics.Err(); err != nil {

@@ -33,10 +33,10 @@ func (c *Control) enqueue(h head) answer {
 	}
 	outcome := c.replay(d, append(prefix, h.stmt))
 	if len(outcome.refused) > 0 {
-		return answer{diagnostics: outcome.refused.in(h.stmt, int(t.Count)+1)}
+		return answer{diagnostics: outcome.refused.in(int(t.Count) + 1)}
 	}
 	position := t.Count + 1
-	text := fmt.Sprintf("operation %d: %s queued; quiesce level: %s", position, named(h.stmt), outcome.level)
+	text := fmt.Sprintf("operation %d: %s queued%s", position, named(h.stmt), quiesced)
 	if len(outcome.incomplete) > 0 {
 		text += "; incomplete: " + outcome.incomplete[0].Message
 	}
