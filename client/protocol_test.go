@@ -169,7 +169,7 @@ func TestAResultThatIsThereIsNotGivenUp(t *testing.T) {
 	for range 100 {
 		id, waiter := s.register()
 		waiter <- wire.DomainList{}
-		if got := s.giveUp(over, id, waiter); got.reply == nil {
+		if got := s.giveUp(over, orderedLane, id, waiter); got.reply == nil {
 			t.Fatal("a received reply was given up")
 		}
 	}

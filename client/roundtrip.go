@@ -54,7 +54,7 @@ func (s *session) roundTrip(ctx context.Context, bound time.Duration, lane int, 
 		late()
 		return s.lastWord(waiter)
 	case <-ctx.Done():
-		return s.giveUp(ctx, id, waiter)
+		return s.giveUp(ctx, lane, id, waiter)
 	}
 }
 
@@ -69,8 +69,9 @@ func (s *session) lastWord(waiter chan wire.ServerBody) result {
 	}
 }
 
-// giveUp asks the node to cancel and waits a moment for the request's own reply.
-func (s *session) giveUp(ctx context.Context, id uint64, waiter chan wire.ServerBody) result {
+// giveUp asks the node to cancel, on the lane of the request so that the cancellation cannot overtake it, and waits a moment for the
+// request's own reply.
+func (s *session) giveUp(ctx context.Context, lane int, id uint64, waiter chan wire.ServerBody) result {
 	select {
 	case reply := <-waiter:
 		return result{reply: reply}
@@ -86,7 +87,7 @@ func (s *session) giveUp(ctx context.Context, id uint64, waiter chan wire.Server
 	wait, stop := context.WithTimeout(context.Background(), cancelWait)
 	defer stop()
 	select {
-	case s.out[controlLane] <- frame:
+	case s.out[lane] <- frame:
 	case <-s.over:
 	case <-wait.Done():
 	}

@@ -4,7 +4,7 @@
 //
 //	Receive ── command ──> waiting list ──> ordered lane: one at a time, in written order
 //	        ── list, status ─────────────> concurrent: answers in any order, never behind a command
-//	        ── cancel ───────────────────> answered on arrival
+//	        ── cancel ───────────────────> answered on arrival, on either lane; on the lane of its target it cannot overtake it
 //
 // A request is waiting, started, admitted, then answered. Cancellation and admission are one decision under one lock: a request
 // cancelled before it is admitted has no effect, now or later; after admission it runs to its end and keeps its lane.

@@ -74,9 +74,7 @@ func TestFirstFrameIsHello(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := n.connect(t)
-			if _, err := p.lanes[0].Write(c.bytes); err != nil {
-				t.Fatal(err)
-			}
+			_, _ = p.lanes[0].Write(c.bytes) // the node may stop reading before we are through
 			if e := p.ending(); e.Reason != c.reason {
 				t.Fatalf("got %+v, want %v", e, c.reason)
 			}

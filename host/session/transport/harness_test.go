@@ -276,12 +276,14 @@ func (p *peer) write(lane lanes.Lane, f wire.ClientFrame) {
 	}
 }
 
-// send writes a request under the next identity, on the lane it belongs to.
+// send writes a request under the next identity, on the lane it belongs to; a cancellation on that of commands, which it then cannot
+// overtake.
 func (p *peer) send(body wire.ClientBody) uint64 {
 	p.t.Helper()
 	p.next++
 	lane := lanes.Control
-	if _, ok := body.(wire.CommandRequest); ok {
+	switch body.(type) {
+	case wire.CommandRequest, wire.CancelRequest:
 		lane = lanes.Ordered
 	}
 	p.write(lane, wire.ClientFrame{RequestID: p.next, Body: body})

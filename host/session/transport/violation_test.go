@@ -43,9 +43,7 @@ func TestBadFramesEndTheirSessionOnly(t *testing.T) {
 		for _, lane := range []lanes.Lane{lanes.Ordered, lanes.Control} {
 			t.Run(c.name+" on the "+lane.String(), func(t *testing.T) {
 				p := n.login(t)
-				if _, err := p.lane(lane).Write(c.bytes); err != nil {
-					t.Fatal(err)
-				}
+				_, _ = p.lane(lane).Write(c.bytes) // the node may stop reading before we are through
 				if c.finish {
 					_ = p.lane(lane).Close()
 				}
@@ -69,9 +67,7 @@ func TestEveryFlippedByteIsSurvived(t *testing.T) {
 		p := n.login(t)
 		bad := append([]byte(nil), good...)
 		bad[at] ^= 0x41
-		if _, err := p.lanes[0].Write(bad); err != nil {
-			t.Fatal(err)
-		}
+		_, _ = p.lanes[0].Write(bad)
 		switch body := p.read(lanes.Ordered).Body.(type) {
 		case wire.SessionEnding, wire.CommandOutcome, wire.RequestRejected: // damage of the text or reference is no damage of the frame
 		default:
