@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -24,7 +25,7 @@ func (o arithOp) String() string { return [...]string{"+", "-", "*", "/", "%"}[o
 
 // arith is a checked binary operator on one exact numeric type (nspl 6.2). The loop computes all rows and notes whether any of them
 // could have failed; only then exact looks at them one by one.
-type arith[T number] struct {
+type arith[T loop.Number] struct {
 	a, b node
 	kind types.Scalar
 	op   arithOp
@@ -48,18 +49,18 @@ func (x *arith[T]) eval(r *run, sel []byte) column {
 	}
 	out := r.newFixed(x.kind, n, konst, x.root)
 	out.valid = r.both(&a, &b, n)
-	dst := view[T](out.fixed)
+	dst := loop.View[T](out.fixed)
 	var bad bool
 	if b.konst && !konst && x.by != nil {
-		bad = x.by(dst, view[T](a.fixed), view[T](b.fixed)[0])
+		bad = x.by(dst, loop.View[T](a.fixed), loop.View[T](b.fixed)[0])
 	} else {
 		if !konst {
 			a, b = r.spread(&a, n), r.spread(&b, n)
 		}
-		bad = x.loop(dst, view[T](a.fixed), view[T](b.fixed))
+		bad = x.loop(dst, loop.View[T](a.fixed), loop.View[T](b.fixed))
 	}
 	if bad {
-		x.report(r, sel, &out, view[T](a.fixed), view[T](b.fixed), b.konst && !konst)
+		x.report(r, sel, &out, loop.View[T](a.fixed), loop.View[T](b.fixed), b.konst && !konst)
 	}
 	return out
 }
@@ -115,86 +116,42 @@ func arithTexts(op arithOp) [5]string {
 	}
 }
 
-func intArith[T integer](op arithOp, kind types.Scalar, a, b node) node {
+func intArith[T loop.Integer](op arithOp, kind types.Scalar, a, b node) node {
 	x := &arith[T]{a: a, b: b, kind: kind, op: op, texts: arithTexts(op)}
 	signed := kind.Signed()
 	switch op {
 	case opAdd:
 		x.exact = addKind[T]
-		x.loop, x.by = addUnsigned[T], addUnsignedBy[T]
+		x.loop, x.by = loop.AddUnsigned[T], loop.AddUnsignedBy[T]
 		if signed {
-			x.loop, x.by = addSigned[T], addSignedBy[T]
+			x.loop, x.by = loop.AddSigned[T], loop.AddSignedBy[T]
 		}
 	case opSub:
 		x.exact = subKind[T]
-		x.loop, x.by = subUnsigned[T], subUnsignedBy[T]
+		x.loop, x.by = loop.SubUnsigned[T], loop.SubUnsignedBy[T]
 		if signed {
-			x.loop, x.by = subSigned[T], subSignedBy[T]
+			x.loop, x.by = loop.SubSigned[T], loop.SubSignedBy[T]
 		}
 	case opMul:
 		x.exact = mulKind[T]
-		x.loop = mulNarrow[T]
+		x.loop = loop.MulNarrow[T]
 		switch kind {
 		case types.I64:
-			x.loop = mulSigned[T]
+			x.loop = loop.MulSigned[T]
 		case types.U64:
-			x.loop = mulUnsigned[T]
+			x.loop = loop.MulUnsigned[T]
 		}
 	case opDiv:
 		x.exact = divKind[T]
-		x.loop, x.by = divLoop[T], divBy[T]
+		x.loop, x.by = loop.Div[T], loop.DivBy[T]
 	default:
 		x.exact = remKind[T]
-		x.loop, x.by = remLoop[T], remBy[T]
+		x.loop, x.by = loop.Rem[T], loop.RemBy[T]
 	}
 	return x
 }
 
-func addSigned[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad T
-	for i := range dst {
-		s := a[i] + b[i]
-		bad |= (a[i] ^ s) & (b[i] ^ s)
-		dst[i] = s
-	}
-	return bad < 0
-}
-
-func addSignedBy[T integer](dst, a []T, b T) bool {
-	a = a[:len(dst)]
-	var bad T
-	for i := range dst {
-		s := a[i] + b
-		bad |= (a[i] ^ s) & (b ^ s)
-		dst[i] = s
-	}
-	return bad < 0
-}
-
-func addUnsigned[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		s := a[i] + b[i]
-		bad |= b2u(s < a[i])
-		dst[i] = s
-	}
-	return bad != 0
-}
-
-func addUnsignedBy[T integer](dst, a []T, b T) bool {
-	a = a[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		s := a[i] + b
-		bad |= b2u(s < b)
-		dst[i] = s
-	}
-	return bad != 0
-}
-
-func addKind[T integer](a, b T) Kind {
+func addKind[T loop.Integer](a, b T) Kind {
 	s := a + b
 	if (b >= 0) != (s >= a) {
 		return Overflow
@@ -202,49 +159,7 @@ func addKind[T integer](a, b T) Kind {
 	return 0
 }
 
-func subSigned[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad T
-	for i := range dst {
-		s := a[i] - b[i]
-		bad |= (a[i] ^ b[i]) & (a[i] ^ s)
-		dst[i] = s
-	}
-	return bad < 0
-}
-
-func subSignedBy[T integer](dst, a []T, b T) bool {
-	a = a[:len(dst)]
-	var bad T
-	for i := range dst {
-		s := a[i] - b
-		bad |= (a[i] ^ b) & (a[i] ^ s)
-		dst[i] = s
-	}
-	return bad < 0
-}
-
-func subUnsigned[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		bad |= b2u(a[i] < b[i])
-		dst[i] = a[i] - b[i]
-	}
-	return bad != 0
-}
-
-func subUnsignedBy[T integer](dst, a []T, b T) bool {
-	a = a[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		bad |= b2u(a[i] < b)
-		dst[i] = a[i] - b
-	}
-	return bad != 0
-}
-
-func subKind[T integer](a, b T) Kind {
+func subKind[T loop.Integer](a, b T) Kind {
 	s := a - b
 	if (b >= 0) != (s <= a) {
 		return Overflow
@@ -252,43 +167,7 @@ func subKind[T integer](a, b T) Kind {
 	return 0
 }
 
-// mulNarrow multiplies widths up to 32 bits in 64 bits.
-func mulNarrow[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		p := int64(a[i]) * int64(b[i])
-		dst[i] = T(p)
-		bad |= b2u(int64(T(p)) != p)
-	}
-	return bad != 0
-}
-
-// mulSigned multiplies 64 bits and notes operands outside 31 bits and a sign: products of such halves cannot overflow.
-func mulSigned[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		p, q := a[i], b[i]
-		dst[i] = p * q
-		bad |= (uint64(p) + 1<<31) | (uint64(q) + 1<<31)
-	}
-	return bad>>32 != 0
-}
-
-// mulUnsigned notes operands of more than 32 bits.
-func mulUnsigned[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		p, q := a[i], b[i]
-		dst[i] = p * q
-		bad |= uint64(p) | uint64(q)
-	}
-	return bad>>32 != 0
-}
-
-func mulKind[T integer](a, b T) Kind {
+func mulKind[T loop.Integer](a, b T) Kind {
 	if a == 0 || b == 0 {
 		return 0
 	}
@@ -310,104 +189,25 @@ func mulKind[T integer](a, b T) Kind {
 	return 0
 }
 
-func divLoop[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	bad := false
-	for i, v := range b {
-		if v == 0 {
-			bad = true
-			dst[i] = 0
-			continue
-		}
-		dst[i] = a[i] / v
-		if v+1 == 0 {
-			bad = true // possibly MIN / -1; for unsigned types exact finds nothing
-		}
-	}
-	return bad
-}
-
-func divBy[T integer](dst, a []T, b T) bool {
-	if b == 0 || b+1 == 0 {
-		for i := range dst {
-			dst[i] = 0
-			if b != 0 {
-				dst[i] = a[i] / b
-			}
-		}
-		return true
-	}
-	a = a[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] / b
-	}
-	return false
-}
-
-func divKind[T integer](a, b T) Kind {
+func divKind[T loop.Integer](a, b T) Kind {
 	switch {
 	case b == 0:
 		return DivisionByZero
-	case b < 0 && b+1 == 0 && a == lowest[T]():
+	case b < 0 && b+1 == 0 && a == loop.Lowest[T]():
 		return Overflow
 	default:
 		return 0
 	}
 }
 
-// remLoop: the sign of the dividend; MIN % -1 is 0 in Go as in NSPL.
-func remLoop[T integer](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	bad := false
-	for i, v := range b {
-		if v == 0 {
-			bad = true
-			dst[i] = 0
-			continue
-		}
-		dst[i] = a[i] % v
-	}
-	return bad
-}
-
-func remBy[T integer](dst, a []T, b T) bool {
-	if b == 0 {
-		clear(dst)
-		return len(dst) > 0
-	}
-	a = a[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i] % b
-	}
-	return false
-}
-
-func remKind[T integer](_, b T) Kind {
+func remKind[T loop.Integer](_, b T) Kind {
 	if b == 0 {
 		return DivisionByZero
 	}
 	return 0
 }
 
-// bitsOf is the width of T.
-func bitsOf[T integer]() int {
-	var n int
-	for v := T(1); v != 0; v <<= 1 {
-		n++
-	}
-	return n
-}
-
-// lowest is the smallest value of T; 0 for unsigned types.
-func lowest[T integer]() T {
-	var zero T
-	if zero-1 > 0 {
-		return 0
-	}
-	return T(1) << (bitsOf[T]() - 1)
-}
-
-func floatArith[T float](op arithOp, kind types.Scalar, a, b node) node {
+func floatArith[T loop.Float](op arithOp, kind types.Scalar, a, b node) node {
 	x := &arith[T]{a: a, b: b, kind: kind, op: op, texts: arithTexts(op)}
 	apply := floatOp[T](op)
 	x.exact = func(a, b T) Kind {
@@ -418,20 +218,20 @@ func floatArith[T float](op arithOp, kind types.Scalar, a, b node) node {
 	}
 	switch op {
 	case opAdd:
-		x.loop, x.by = floatAdd[T], floatAddBy[T]
+		x.loop, x.by = loop.AddFloat[T], loop.AddFloatBy[T]
 	case opSub:
-		x.loop, x.by = floatSub[T], func(dst, a []T, b T) bool { return floatAddBy(dst, a, -b) }
+		x.loop, x.by = loop.SubFloat[T], func(dst, a []T, b T) bool { return loop.AddFloatBy(dst, a, -b) }
 	case opMul:
-		x.loop, x.by = floatMul[T], floatMulBy[T]
+		x.loop, x.by = loop.MulFloat[T], loop.MulFloatBy[T]
 	case opDiv:
-		x.loop = floatDiv[T]
+		x.loop = loop.DivFloat[T]
 	default:
-		x.loop = floatRem[T]
+		x.loop = loop.RemFloat[T]
 	}
 	return x
 }
 
-func floatOp[T float](op arithOp) func(a, b T) T {
+func floatOp[T loop.Float](op arithOp) func(a, b T) T {
 	switch op {
 	case opAdd:
 		return func(a, b T) T { return a + b }
@@ -448,85 +248,8 @@ func floatOp[T float](op arithOp) func(a, b T) T {
 
 // The float loops note a result that is NaN or infinite: only those differ from themselves minus themselves being zero.
 
-func floatAdd[T float](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		v := a[i] + b[i]
-		dst[i] = v
-		bad |= b2u(v-v != 0)
-	}
-	return bad != 0
-}
-
-func floatAddBy[T float](dst, a []T, b T) bool {
-	a = a[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		v := a[i] + b
-		dst[i] = v
-		bad |= b2u(v-v != 0)
-	}
-	return bad != 0
-}
-
-func floatSub[T float](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		v := a[i] - b[i]
-		dst[i] = v
-		bad |= b2u(v-v != 0)
-	}
-	return bad != 0
-}
-
-func floatMul[T float](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		v := a[i] * b[i]
-		dst[i] = v
-		bad |= b2u(v-v != 0)
-	}
-	return bad != 0
-}
-
-func floatMulBy[T float](dst, a []T, b T) bool {
-	a = a[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		v := a[i] * b
-		dst[i] = v
-		bad |= b2u(v-v != 0)
-	}
-	return bad != 0
-}
-
-func floatDiv[T float](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		v := a[i] / b[i]
-		dst[i] = v
-		bad |= b2u(v-v != 0)
-	}
-	return bad != 0
-}
-
-func floatRem[T float](dst, a, b []T) bool {
-	a, b = a[:len(dst)], b[:len(dst)]
-	var bad uint64
-	for i := range dst {
-		v := T(math.Mod(float64(a[i]), float64(b[i])))
-		dst[i] = v
-		bad |= b2u(v-v != 0)
-	}
-	return bad != 0
-}
-
 // negate is unary minus: signed integers are checked, floats never fail.
-type negate[T number] struct {
+type negate[T loop.Number] struct {
 	a       node
 	kind    types.Scalar
 	checked bool
@@ -555,7 +278,7 @@ func (x *negate[T]) eval(r *run, sel []byte) column {
 	a := x.a.eval(r, sel)
 	out := r.newFixed(x.kind, a.n, a.konst, x.root)
 	out.valid = a.valid
-	src, dst := view[T](a.fixed), view[T](out.fixed)
+	src, dst := loop.View[T](a.fixed), loop.View[T](out.fixed)
 	bad := false
 	for i, v := range src {
 		dst[i] = -v

@@ -134,11 +134,3 @@ func eachSet(b []byte, n int, f func(i int)) {
 		}
 	}
 }
-
-// b2u is 1 for true; the compiler turns it into a flag move.
-func b2u(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -5,6 +5,7 @@ package expr
 import (
 	"math/bits"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -64,10 +65,10 @@ func blendFixed(out *column, arms []arm) {
 }
 
 // blendValues copies the first arm whole and puts the selected values of the others over it.
-func blendValues[T integer](out *column, arms []arm) {
-	dst := view[T](out.fixed)
+func blendValues[T loop.Integer](out *column, arms []arm) {
+	dst := loop.View[T](out.fixed)
 	for i := range arms {
-		src := view[T](arms[i].col.fixed)
+		src := loop.View[T](arms[i].col.fixed)
 		switch {
 		case i == 0 && arms[i].col.konst:
 			repeat(out.fixed, arms[i].col.fixed)
@@ -79,7 +80,7 @@ func blendValues[T integer](out *column, arms []arm) {
 	}
 }
 
-func overlay[T integer](dst, src []T, sel []byte, konst bool) {
+func overlay[T loop.Integer](dst, src []T, sel []byte, konst bool) {
 	for w := range words(len(dst)) {
 		m := word(sel, w) & tail(len(dst), w)
 		at := w * 64
@@ -102,7 +103,7 @@ func overlay[T integer](dst, src []T, sel []byte, konst bool) {
 
 // blendText sizes the rows first and copies then. A row that no longer fits the column is null and fails (nspl 7.5).
 func (r *run) blendText(kind types.Scalar, arms []arm, sel, valid []byte, root bool) column {
-	which := view[uint16](r.mem.bytes(2 * r.n))
+	which := loop.View[uint16](r.mem.bytes(2 * r.n))
 	clear(which)
 	for i := range arms {
 		eachSet(arms[i].sel, r.n, func(row int) { which[row] = uint16(i) })

@@ -5,6 +5,7 @@ package expr
 import (
 	"math"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -41,14 +42,14 @@ func convert(from, to types.Scalar) (fillFunc, fineFunc) {
 	}
 }
 
-func never(*column, *column) bool            { return true }
-func neverFine(*column, int) bool            { return false }
-func alwaysFine(*column, int) bool           { return true }
-func whole(k types.Scalar) bool              { return k.Integer() || k == types.Datetime }
-func toBool[F number](v F) bool              { return v != 0 }
-func boolValue[T number](b *column, i int) T { return T(b2u(bitAt(b.bits, i))) }
+func never(*column, *column) bool                 { return true }
+func neverFine(*column, int) bool                 { return false }
+func alwaysFine(*column, int) bool                { return true }
+func whole(k types.Scalar) bool                   { return k.Integer() || k == types.Datetime }
+func toBool[F loop.Number](v F) bool              { return v != 0 }
+func boolValue[T loop.Number](b *column, i int) T { return T(loop.Bit(bitAt(b.bits, i))) }
 
-func convertFrom[F number](from, to types.Scalar) (fillFunc, fineFunc) {
+func convertFrom[F loop.Number](from, to types.Scalar) (fillFunc, fineFunc) {
 	switch to {
 	case types.Bool:
 		if from == types.Datetime {
@@ -78,8 +79,8 @@ func convertFrom[F number](from, to types.Scalar) (fillFunc, fineFunc) {
 	}
 }
 
-func numbersToBool[F number](dst, src *column) bool {
-	for i, v := range view[F](src.fixed) {
+func numbersToBool[F loop.Number](dst, src *column) bool {
+	for i, v := range loop.View[F](src.fixed) {
 		if toBool(v) {
 			setBit(dst.bits, i)
 		}
@@ -106,15 +107,15 @@ func convertBool(to types.Scalar) (fillFunc, fineFunc) {
 	}
 }
 
-func boolTo[T number](dst, src *column) bool {
-	out := view[T](dst.fixed)
+func boolTo[T loop.Number](dst, src *column) bool {
+	out := loop.View[T](dst.fixed)
 	for i := range out {
 		out[i] = boolValue[T](src, i)
 	}
 	return false
 }
 
-func convertTo[F, T number](from, to types.Scalar) (fillFunc, fineFunc) {
+func convertTo[F, T loop.Number](from, to types.Scalar) (fillFunc, fineFunc) {
 	switch {
 	case to.Float():
 		return numbersToFloat[F, T], alwaysFine
@@ -124,7 +125,7 @@ func convertTo[F, T number](from, to types.Scalar) (fillFunc, fineFunc) {
 		low, high := bounds(to)
 		fill := func(dst, src *column) bool { return floatsToWhole[F, T](dst, src, low, high) }
 		fine := func(src *column, i int) bool {
-			f := float64(view[F](src.fixed)[i])
+			f := float64(loop.View[F](src.fixed)[i])
 			return f > low && f < high
 		}
 		return fill, fine
@@ -132,37 +133,37 @@ func convertTo[F, T number](from, to types.Scalar) (fillFunc, fineFunc) {
 }
 
 // numbersToFloat rounds to the nearest value; F64 beyond F32 becomes infinite.
-func numbersToFloat[F, T number](dst, src *column) bool {
-	out := view[T](dst.fixed)
-	for i, v := range view[F](src.fixed) {
+func numbersToFloat[F, T loop.Number](dst, src *column) bool {
+	out := loop.View[T](dst.fixed)
+	for i, v := range loop.View[F](src.fixed) {
 		out[i] = T(v)
 	}
 	return false
 }
 
 // wholesToWhole: a value fits when it comes back unchanged with its sign.
-func wholesToWhole[F, T number](dst, src *column) bool {
-	out := view[T](dst.fixed)
+func wholesToWhole[F, T loop.Number](dst, src *column) bool {
+	out := loop.View[T](dst.fixed)
 	bad := uint64(0)
-	for i, v := range view[F](src.fixed) {
+	for i, v := range loop.View[F](src.fixed) {
 		t := T(v)
 		out[i] = t
-		bad |= b2u(F(t) != v) | (b2u(t < 0) ^ b2u(v < 0))
+		bad |= loop.Bit(F(t) != v) | (loop.Bit(t < 0) ^ loop.Bit(v < 0))
 	}
 	return bad != 0
 }
 
-func wholeFits[F, T number](src *column, i int) bool {
-	v := view[F](src.fixed)[i]
+func wholeFits[F, T loop.Number](src *column, i int) bool {
+	v := loop.View[F](src.fixed)[i]
 	t := T(v)
 	return F(t) == v && (t < 0) == (v < 0)
 }
 
 // floatsToWhole cuts toward zero; NaN fails both comparisons.
-func floatsToWhole[F, T number](dst, src *column, low, high float64) bool {
-	out := view[T](dst.fixed)
+func floatsToWhole[F, T loop.Number](dst, src *column, low, high float64) bool {
+	out := loop.View[T](dst.fixed)
 	bad := false
-	for i, v := range view[F](src.fixed) {
+	for i, v := range loop.View[F](src.fixed) {
 		if f := float64(v); f > low && f < high {
 			out[i] = T(f)
 			continue

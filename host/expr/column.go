@@ -4,8 +4,10 @@ package expr
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/bitutil"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -62,7 +64,7 @@ func (r *run) input(a arrow.Array, t types.Type, konst bool) column {
 		c.src = a
 	}
 	bufs := data.Buffers()
-	if a.NullN() > 0 && len(bufs) > 0 && bufs[0] != nil {
+	if HasNulls(a) {
 		c.valid = r.bitsAt(bufs[0].Bytes(), off, n)
 	}
 	switch {
@@ -72,11 +74,11 @@ func (r *run) input(a arrow.Array, t types.Type, konst bool) column {
 		}
 	case textual(t.Scalar):
 		if n == 0 {
-			c.offs = view[int32](r.mem.bytes(4))
+			c.offs = loop.View[int32](r.mem.bytes(4))
 			c.offs[0] = 0
 			break
 		}
-		c.offs = view[int32](bufs[1].Bytes())[off : off+n+1]
+		c.offs = loop.View[int32](bufs[1].Bytes())[off : off+n+1]
 		if bufs[2] != nil {
 			c.text = bufs[2].Bytes()
 		}
@@ -87,6 +89,17 @@ func (r *run) input(a arrow.Array, t types.Type, konst bool) column {
 		}
 	}
 	return c
+}
+
+// HasNulls says whether an array holds a null. In contrast to arrow.Array.NullN it never writes to the array: NullN caches the count of a
+// slice without synchronization, which is a race where several consumers read one batch.
+func HasNulls(a arrow.Array) bool {
+	data := a.Data()
+	bufs := data.Buffers()
+	if data.NullN() == 0 || len(bufs) == 0 || bufs[0] == nil {
+		return false
+	}
+	return bitutil.CountSetBits(bufs[0].Bytes(), data.Offset(), data.Len()) < data.Len()
 }
 
 func (r *run) bitsAt(b []byte, off, n int) []byte {
@@ -116,7 +129,7 @@ func (r *run) newText(kind types.Scalar, n, size int, konst, root bool) column {
 	c := column{kind: kind, n: n, konst: konst}
 	var offs []byte
 	offs, c.fixedMem = r.room((n+1)*4, root && !konst)
-	c.offs = view[int32](offs)
+	c.offs = loop.View[int32](offs)
 	c.offs[0] = 0
 	c.text, c.textMem = r.room(size, root && !konst)
 	return c
@@ -165,7 +178,7 @@ func (r *run) nulls(kind types.Scalar) column {
 	case textual(kind):
 		b := r.mem.bytes(8)
 		clear(b)
-		c.offs = view[int32](b)
+		c.offs = loop.View[int32](b)
 	default:
 		c.fixed = r.mem.bytes(8)[:width(kind)]
 		clear(c.fixed)
@@ -215,7 +228,7 @@ func (r *run) spread(c *column, n int) column {
 		if c.null() {
 			one = nil
 		}
-		out.offs = view[int32](r.mem.bytes(4 * (n + 1)))
+		out.offs = loop.View[int32](r.mem.bytes(4 * (n + 1)))
 		out.text = r.mem.bytes(n * len(one))
 		out.offs[0] = 0
 		for i := range n {

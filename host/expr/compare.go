@@ -5,6 +5,7 @@ package expr
 import (
 	"bytes"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -78,7 +79,7 @@ func boolWord(c *column, w int) uint64 {
 	if !c.konst {
 		return word(c.bits, w)
 	}
-	return -b2u(bitAt(c.bits, 0))
+	return -loop.Bit(bitAt(c.bits, 0))
 }
 
 func compareText(dst []byte, op cmpOp, a, b *column, n int) {
@@ -163,34 +164,34 @@ func compareFixed(dst []byte, op cmpOp, a, b *column) {
 
 // compareNumbers packs eight results into a byte at a time. != is the complement of =, which is right for NaN too; the orders are not
 // complements of each other for NaN, so each has its loop.
-func compareNumbers[T number](dst []byte, op cmpOp, a, b *column) {
-	va, vb := view[T](a.fixed), view[T](b.fixed)
+func compareNumbers[T loop.Number](dst []byte, op cmpOp, a, b *column) {
+	va, vb := loop.View[T](a.fixed), loop.View[T](b.fixed)
 	if b.konst && !a.konst {
 		v := vb[0]
 		switch op {
 		case opEQ, opNE:
-			packEqualTo(dst, va, v)
+			loop.EqualTo(dst, va, v)
 		case opLT:
-			packLessThan(dst, va, v)
+			loop.LessThan(dst, va, v)
 		case opLE:
-			packAtMost(dst, va, v)
+			loop.AtMost(dst, va, v)
 		case opGT:
-			packGreaterThan(dst, va, v)
+			loop.GreaterThan(dst, va, v)
 		default:
-			packAtLeast(dst, va, v)
+			loop.AtLeast(dst, va, v)
 		}
 	} else {
 		switch op {
 		case opEQ, opNE:
-			packEqual(dst, va, vb)
+			loop.Equal(dst, va, vb)
 		case opLT:
-			packLess(dst, va, vb)
+			loop.Less(dst, va, vb)
 		case opLE:
-			packLessEqual(dst, va, vb)
+			loop.LessEqual(dst, va, vb)
 		case opGT:
-			packLess(dst, vb, va)
+			loop.Less(dst, vb, va)
 		default:
-			packLessEqual(dst, vb, va)
+			loop.LessEqual(dst, vb, va)
 		}
 	}
 	if op == opNE {
@@ -198,110 +199,6 @@ func compareNumbers[T number](dst []byte, op cmpOp, a, b *column) {
 			dst[i] = ^dst[i]
 		}
 	}
-}
-
-func packEqualTo[T number](dst []byte, a []T, v T) {
-	at := 0
-	for ; len(a) >= 8; a = a[8:] {
-		dst[at] = byte(b2u(a[0] == v) | b2u(a[1] == v)<<1 | b2u(a[2] == v)<<2 | b2u(a[3] == v)<<3 |
-			b2u(a[4] == v)<<4 | b2u(a[5] == v)<<5 | b2u(a[6] == v)<<6 | b2u(a[7] == v)<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x == v)
-	}
-}
-
-func packLessThan[T number](dst []byte, a []T, v T) {
-	at := 0
-	for ; len(a) >= 8; a = a[8:] {
-		dst[at] = byte(b2u(a[0] < v) | b2u(a[1] < v)<<1 | b2u(a[2] < v)<<2 | b2u(a[3] < v)<<3 |
-			b2u(a[4] < v)<<4 | b2u(a[5] < v)<<5 | b2u(a[6] < v)<<6 | b2u(a[7] < v)<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x < v)
-	}
-}
-
-func packAtMost[T number](dst []byte, a []T, v T) {
-	at := 0
-	for ; len(a) >= 8; a = a[8:] {
-		dst[at] = byte(b2u(a[0] <= v) | b2u(a[1] <= v)<<1 | b2u(a[2] <= v)<<2 | b2u(a[3] <= v)<<3 |
-			b2u(a[4] <= v)<<4 | b2u(a[5] <= v)<<5 | b2u(a[6] <= v)<<6 | b2u(a[7] <= v)<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x <= v)
-	}
-}
-
-func packGreaterThan[T number](dst []byte, a []T, v T) {
-	at := 0
-	for ; len(a) >= 8; a = a[8:] {
-		dst[at] = byte(b2u(a[0] > v) | b2u(a[1] > v)<<1 | b2u(a[2] > v)<<2 | b2u(a[3] > v)<<3 |
-			b2u(a[4] > v)<<4 | b2u(a[5] > v)<<5 | b2u(a[6] > v)<<6 | b2u(a[7] > v)<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x > v)
-	}
-}
-
-func packAtLeast[T number](dst []byte, a []T, v T) {
-	at := 0
-	for ; len(a) >= 8; a = a[8:] {
-		dst[at] = byte(b2u(a[0] >= v) | b2u(a[1] >= v)<<1 | b2u(a[2] >= v)<<2 | b2u(a[3] >= v)<<3 |
-			b2u(a[4] >= v)<<4 | b2u(a[5] >= v)<<5 | b2u(a[6] >= v)<<6 | b2u(a[7] >= v)<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x >= v)
-	}
-}
-
-func packEqual[T number](dst []byte, a, b []T) {
-	at := 0
-	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
-		dst[at] = byte(b2u(a[0] == b[0]) | b2u(a[1] == b[1])<<1 | b2u(a[2] == b[2])<<2 | b2u(a[3] == b[3])<<3 |
-			b2u(a[4] == b[4])<<4 | b2u(a[5] == b[5])<<5 | b2u(a[6] == b[6])<<6 | b2u(a[7] == b[7])<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x == b[i])
-	}
-}
-
-func packLess[T number](dst []byte, a, b []T) {
-	at := 0
-	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
-		dst[at] = byte(b2u(a[0] < b[0]) | b2u(a[1] < b[1])<<1 | b2u(a[2] < b[2])<<2 | b2u(a[3] < b[3])<<3 |
-			b2u(a[4] < b[4])<<4 | b2u(a[5] < b[5])<<5 | b2u(a[6] < b[6])<<6 | b2u(a[7] < b[7])<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x < b[i])
-	}
-}
-
-func packLessEqual[T number](dst []byte, a, b []T) {
-	at := 0
-	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
-		dst[at] = byte(b2u(a[0] <= b[0]) | b2u(a[1] <= b[1])<<1 | b2u(a[2] <= b[2])<<2 | b2u(a[3] <= b[3])<<3 |
-			b2u(a[4] <= b[4])<<4 | b2u(a[5] <= b[5])<<5 | b2u(a[6] <= b[6])<<6 | b2u(a[7] <= b[7])<<7)
-		at++
-	}
-	for i, x := range a {
-		packTail(dst, at, i, x <= b[i])
-	}
-}
-
-// packTail writes bit i of the last, partial byte.
-func packTail(dst []byte, at, i int, v bool) {
-	if i == 0 {
-		dst[at] = 0
-	}
-	dst[at] |= byte(b2u(v)) << i
 }
 
 // distinct is IS [NOT] DISTINCT FROM: null-safe and never null. Floats compare by IEEE 754, so NaN is distinct from NaN.
@@ -343,5 +240,5 @@ func constWord(c *column, w int) uint64 {
 	if !c.konst {
 		return validWord(c.valid, w)
 	}
-	return -b2u(validAt(c.valid, 0))
+	return -loop.Bit(validAt(c.valid, 0))
 }

@@ -5,6 +5,7 @@ package expr
 import (
 	"bytes"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -99,8 +100,8 @@ func winFixed(wins []byte, a, b *column, n int, least bool) {
 	}
 }
 
-func winValues[T number](wins []byte, a, b *column, n int, least bool) {
-	va, vb := view[T](a.fixed), view[T](b.fixed)
+func winValues[T loop.Number](wins []byte, a, b *column, n int, least bool) {
+	va, vb := loop.View[T](a.fixed), loop.View[T](b.fixed)
 	for i := range n {
 		p, q := va[a.at(i)], vb[b.at(i)]
 		above := q > p || (q != q && p == p)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -40,7 +41,7 @@ func detach(c column) column {
 	c.offs, c.text = slices.Clone(c.offs), bytes.Clone(c.text)
 	c.ownValid = false
 	if c.fixed != nil { // bytes.Clone promises no alignment
-		aligned := raw(make([]uint64, (len(c.fixed)+7)/8))[:len(c.fixed)]
+		aligned := loop.Raw(make([]uint64, (len(c.fixed)+7)/8))[:len(c.fixed)]
 		copy(aligned, c.fixed)
 		c.fixed = aligned
 	}
@@ -48,12 +49,12 @@ func detach(c column) column {
 }
 
 func boolConstant(v bool) column {
-	return column{kind: types.Bool, n: 1, konst: true, bits: []byte{byte(b2u(v))}}
+	return column{kind: types.Bool, n: 1, konst: true, bits: []byte{byte(loop.Bit(v))}}
 }
 
-func fixedConstant[T number](kind types.Scalar, v T) column {
-	room := raw(make([]uint64, 1))[:width(kind)]
-	view[T](room)[0] = v
+func fixedConstant[T loop.Number](kind types.Scalar, v T) column {
+	room := loop.Raw(make([]uint64, 1))[:width(kind)]
+	loop.View[T](room)[0] = v
 	return column{kind: kind, n: 1, konst: true, fixed: room}
 }
 

@@ -2,13 +2,16 @@
 
 package expr
 
-import "github.com/nervix-go/nervix/host/kernel/types"
+import (
+	"github.com/nervix-go/nervix/host/expr/loop"
+	"github.com/nervix-go/nervix/host/kernel/types"
+)
 
 // linearSet is the largest set that is compared element by element; larger ones are hashed.
 const linearSet = 8
 
 // memberFixed is [NOT] IN over a set of fixed-width constants; an empty set never comes here. NaN is a member of nothing.
-type memberFixed[T number] struct {
+type memberFixed[T loop.Number] struct {
 	a    node
 	list []T
 	set  map[T]struct{}
@@ -16,7 +19,7 @@ type memberFixed[T number] struct {
 	place
 }
 
-func newMember[T number](a node, list []T, not bool) node {
+func newMember[T loop.Number](a node, list []T, not bool) node {
 	x := &memberFixed[T]{a: a, list: list, not: not}
 	if len(list) > linearSet {
 		x.set = make(map[T]struct{}, len(list))
@@ -31,7 +34,7 @@ func (x *memberFixed[T]) eval(r *run, sel []byte) column {
 	a := x.a.eval(r, sel)
 	out := r.newBits(a.n, a.konst, x.root)
 	out.valid = a.valid
-	values := view[T](a.fixed)
+	values := loop.View[T](a.fixed)
 	if x.set != nil {
 		clear(out.bits)
 		for i, v := range values {
@@ -40,10 +43,10 @@ func (x *memberFixed[T]) eval(r *run, sel []byte) column {
 			}
 		}
 	} else {
-		packEqualTo(out.bits, values, x.list[0])
+		loop.EqualTo(out.bits, values, x.list[0])
 		one := r.mem.bitmap(a.n)
 		for _, v := range x.list[1:] {
-			packEqualTo(one, values, v)
+			loop.EqualTo(one, values, v)
 			for i, b := range one {
 				out.bits[i] |= b
 			}
@@ -117,7 +120,7 @@ func (x *memberBool) eval(r *run, sel []byte) column {
 	out.valid = a.valid
 	for w := range words(a.n) {
 		v := word(a.bits, w)
-		in := v&-b2u(x.hasYes) | ^v&-b2u(x.hasNo)
+		in := v&-loop.Bit(x.hasYes) | ^v&-loop.Bit(x.hasNo)
 		if x.not {
 			in = ^in
 		}
@@ -180,10 +183,10 @@ func buildMember(kind types.Scalar, a node, set []column, not bool) node {
 }
 
 // firsts takes the values of one-value columns.
-func firsts[T number](set []column) []T {
+func firsts[T loop.Number](set []column) []T {
 	out := make([]T, len(set))
 	for i := range set {
-		out[i] = view[T](set[i].fixed)[0]
+		out[i] = loop.View[T](set[i].fixed)[0]
 	}
 	return out
 }

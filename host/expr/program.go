@@ -20,7 +20,8 @@ type Env struct {
 	Now vtime.Logical
 	// Random fills a slice with random bytes; only uuid_v7 asks for it.
 	Random func([]byte)
-	// Alloc gives the memory of results; nil is Go's.
+	// Alloc gives the memory of results; nil is Go's. One that recycles memory is several times faster: fresh memory costs more than most
+	// programs.
 	Alloc memory.Allocator
 	// Scratch is the lane's working memory; nil makes one for the call.
 	Scratch *Scratch
@@ -42,6 +43,9 @@ func (p *Program) Type() types.Type { return p.typ }
 
 // Optional says whether a row that did not fail may be null.
 func (p *Program) Optional() bool { return p.optional }
+
+// Sensitive says whether the result is sensitive (nspl 3.3).
+func (p *Program) Sensitive() bool { return p.sensitive }
 
 // Reads lists the fields the program reads, sorted, as error.fields wants them (nspl 9.5). It must not be changed.
 func (p *Program) Reads() []string { return p.reads }

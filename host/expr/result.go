@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -41,7 +42,7 @@ func (r *run) finish(c column, t types.Type) arrow.Array {
 	case c.kind == types.Bool:
 		buffers[1] = r.settle(c.fixedMem, c.bits)
 	case textual(c.kind):
-		buffers[1] = r.settle(c.fixedMem, raw(c.offs))
+		buffers[1] = r.settle(c.fixedMem, loop.Raw(c.offs))
 		buffers = append(buffers, r.settle(c.textMem, c.text))
 	default:
 		buffers[1] = r.settle(c.fixedMem, c.fixed)

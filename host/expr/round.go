@@ -4,13 +4,14 @@ package expr
 
 import (
 	"math"
-	"strconv"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
+	"github.com/nervix-go/nervix/host/expr/scan"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
 // absolute is abs: the smallest signed integer overflows; floats lose their sign.
-type absolute[T number] struct {
+type absolute[T loop.Number] struct {
 	a      node
 	kind   types.Scalar
 	lowest T
@@ -41,7 +42,7 @@ func (x *absolute[T]) eval(r *run, sel []byte) column {
 	a := x.a.eval(r, sel)
 	out := r.newFixed(x.kind, a.n, a.konst, x.root)
 	out.valid = a.valid
-	src, dst := view[T](a.fixed), view[T](out.fixed)
+	src, dst := loop.View[T](a.fixed), loop.View[T](out.fixed)
 	bad := false
 	for i, v := range src {
 		if v <= 0 {
@@ -62,7 +63,7 @@ func (x *absolute[T]) eval(r *run, sel []byte) column {
 }
 
 // roundFloat is floor and round(x) on floats. NaN and infinity are refused; zero results keep their sign.
-type roundFloat[T float] struct {
+type roundFloat[T loop.Float] struct {
 	a    node
 	kind types.Scalar
 	name string
@@ -81,7 +82,7 @@ func (x *roundFloat[T]) eval(r *run, sel []byte) column {
 	a := x.a.eval(r, sel)
 	out := r.newFixed(x.kind, a.n, a.konst, x.root)
 	out.valid = a.valid
-	src, dst := view[T](a.fixed), view[T](out.fixed)
+	src, dst := loop.View[T](a.fixed), loop.View[T](out.fixed)
 	for i, v := range src {
 		dst[i] = T(x.f(float64(v)))
 		if v-v != 0 && validAt(a.valid, i) {
@@ -146,15 +147,15 @@ func roundRow(kind types.Scalar) func(out *column, i int, a *column, j int, d in
 		return roundWhole[int64]
 	case types.F32:
 		return func(out *column, i int, a *column, j int, d int64) Kind {
-			v := view[float32](a.fixed)[j]
-			rounded := float32(roundDecimal(float64(v), d, 32))
-			view[float32](out.fixed)[i] = rounded
+			v := loop.View[float32](a.fixed)[j]
+			rounded := float32(scan.Round(float64(v), d, 32))
+			loop.View[float32](out.fixed)[i] = rounded
 			return finite(float64(rounded))
 		}
 	default:
 		return func(out *column, i int, a *column, j int, d int64) Kind {
-			rounded := roundDecimal(view[float64](a.fixed)[j], d, 64)
-			view[float64](out.fixed)[i] = rounded
+			rounded := scan.Round(loop.View[float64](a.fixed)[j], d, 64)
+			loop.View[float64](out.fixed)[i] = rounded
 			return finite(rounded)
 		}
 	}
@@ -167,9 +168,9 @@ func finite(v float64) Kind {
 	return 0
 }
 
-func roundWhole[T integer](out *column, i int, a *column, j int, d int64) Kind {
-	v := view[T](a.fixed)[j]
-	dst := view[T](out.fixed)
+func roundWhole[T loop.Integer](out *column, i int, a *column, j int, d int64) Kind {
+	v := loop.View[T](a.fixed)[j]
+	dst := loop.View[T](out.fixed)
 	dst[i] = v
 	if d >= 0 {
 		return 0
@@ -207,118 +208,4 @@ func roundWhole[T integer](out *column, i int, a *column, j int, d int64) Kind {
 	}
 	dst[i] = result
 	return 0
-}
-
-// exactPowers are the powers of ten a float64 holds exactly.
-const exactPowers = 22
-
-// roundDecimal rounds x to d decimal places, halves away from zero, and gives the float nearest to that decimal at the given width. NaN
-// and infinities come back as they are.
-func roundDecimal(x float64, d int64, width int) float64 {
-	if x == 0 || x-x != 0 {
-		return x
-	}
-	if d >= 0 && d <= exactPowers {
-		if v, ok := roundScaled(x, math.Pow10(int(d)), width); ok {
-			return v
-		}
-	}
-	return roundDigitsText(x, d, width)
-}
-
-// roundScaled works where x*scale is below 2^52: the product and its rounding error together are exact, so a half is recognised exactly,
-// and a whole number below 2^53 divided by an exact power of ten is rounded once.
-func roundScaled(x, scale float64, width int) (float64, bool) {
-	p := x * scale
-	if math.Abs(p) >= 1<<52 {
-		return 0, false
-	}
-	err := math.FMA(x, scale, -p)
-	whole := math.Trunc(p)
-	part := math.Abs(p - whole)
-	away := err
-	if x < 0 {
-		away = -err
-	}
-	if part > 0.5 || part == 0.5 && away >= 0 {
-		whole += math.Copysign(1, x)
-	}
-	v := math.Copysign(whole/scale, x)
-	if width == 32 && math.Float64bits(v)<<35>>35 == 1<<28 {
-		return 0, false // half between two F32: a second rounding could go the wrong way
-	}
-	return v, true
-}
-
-// roundDigitsText rounds the exact decimal digits.
-func roundDigitsText(x float64, d int64, width int) float64 {
-	if d > 1074 { // no float64 has more binary, hence decimal, places
-		return x
-	}
-	if d < -310 {
-		return math.Copysign(0, x)
-	}
-	room := [1536]byte{'0'} // the first digit is spare, for a carry
-	size := math.Abs(x)
-	if d < 0 {
-		size = math.Trunc(size) // the halves are whole numbers
-	}
-	// All digits: a float64 has at most 309 before the point and 1074 after it.
-	text := strconv.AppendFloat(room[:1], size, 'f', int(max(d, 0))+1, 64)
-	if d >= 0 && !exactAt(x, d+1) {
-		// More digits follow. They cannot make a half, so the nearest decimal is the one strconv finds.
-		text = strconv.AppendFloat(room[:1], size, 'f', int(d), 64)
-	} else {
-		text = roundText(room[:len(text)], d)
-	}
-	v, _ := strconv.ParseFloat(textOf(text), width)
-	return math.Copysign(v, x)
-}
-
-// exactAt says whether x has at most d decimal places: whether its lowest bit is worth 2^-d or more.
-func exactAt(x float64, d int64) bool {
-	m, e := math.Frexp(x)
-	low := int64(e)
-	for m != math.Trunc(m) {
-		m *= 2
-		low--
-	}
-	return low >= -d
-}
-
-// roundText rounds `0ddd.ddd` at d places, half up; the leading zero takes a carry.
-func roundText(text []byte, d int64) []byte {
-	point := len(text) - 1
-	for text[point] != '.' {
-		point--
-	}
-	cut := point + int(d) // index of the last kept digit for d >= 0, after skipping the point
-	if d <= 0 {
-		cut = point - 1 + int(d)
-	}
-	if cut < 0 {
-		return text[:1]
-	}
-	next := cut + 1
-	if text[next] == '.' {
-		next++
-	}
-	carry := text[next] >= '5'
-	for i := next; i < len(text); i++ {
-		if text[i] != '.' {
-			text[i] = '0'
-		}
-	}
-	for i := cut; carry && i >= 0; i-- {
-		if text[i] == '.' {
-			continue
-		}
-		if text[i] != '9' {
-			text[i]++
-			carry = false
-			break
-		}
-		text[i] = '0'
-	}
-	return text
 }

@@ -3,6 +3,7 @@
 package expr
 
 import (
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func distance(a, b string) int {
 		row := make([]int, len(b)+1)
 		row[0] = i + 1
 		for j := range len(b) {
-			row[j+1] = min(row[j]+1, last[j+1]+1, last[j]+int(b2u(a[i] != b[j])))
+			row[j+1] = min(row[j]+1, last[j+1]+1, last[j]+int(loop.Bit(a[i] != b[j])))
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}

@@ -3,8 +3,6 @@
 package expr
 
 import (
-	"unsafe"
-
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 )
@@ -83,29 +81,3 @@ func (s *Scratch) lowerCaser() *cases.Caser {
 	}
 	return s.lower
 }
-
-// number lists the Go forms of the fixed-width types; DATETIME is int64.
-type number interface {
-	integer | float32 | float64
-}
-
-type integer interface {
-	uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64 | int64
-}
-
-type float interface{ float32 | float64 }
-
-// view reads bytes as values of a fixed-width type in the machine's (little-endian) order, which is Arrow's.
-func view[T number](b []byte) []T {
-	var zero T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
-}
-
-// raw is the bytes of a slice of fixed-width values.
-func raw[T number](v []T) []byte {
-	var zero T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(zero)))
-}
-
-// textOf views bytes as a string without a copy; the bytes must not change while the string lives.
-func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

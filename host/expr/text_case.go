@@ -3,12 +3,12 @@
 package expr
 
 import (
-	"encoding/binary"
 	"errors"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/transform"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -28,7 +28,7 @@ func (x *changeCase) eval(r *run, sel []byte) column {
 	base, end := int(a.offs[0]), int(a.offs[a.n])
 	out := r.newText(types.String, a.n, end-base, a.konst, x.root)
 	out.valid = a.valid
-	if !mapASCII(out.text, a.text[base:end], x.up) {
+	if !loop.MapASCII(out.text, a.text[base:end], x.up) {
 		x.unicode(r, sel, &a, &out)
 		return out
 	}
@@ -50,7 +50,7 @@ func (x *changeCase) unicode(r *run, sel []byte, a, out *column) {
 			s := a.span(i)
 			r.growText(out, at+len(s))
 			end := at + len(s)
-			if !mapASCII(out.text[at:end], s, x.up) {
+			if !loop.MapASCII(out.text[at:end], s, x.up) {
 				end = r.mapCase(out, at, s, caser)
 			}
 			if end > limit {
@@ -74,48 +74,4 @@ func (r *run) mapCase(out *column, at int, s []byte, caser *cases.Caser) int {
 		}
 		r.growText(out, at+2*len(s)+64+(len(out.text)-at))
 	}
-}
-
-const highBits = 0x8080808080808080
-
-func isASCII(s []byte) bool {
-	for ; len(s) >= 32; s = s[32:] {
-		v := binary.LittleEndian.Uint64(s) | binary.LittleEndian.Uint64(s[8:]) | binary.LittleEndian.Uint64(s[16:]) | binary.LittleEndian.Uint64(s[24:])
-		if v&highBits != 0 {
-			return false
-		}
-	}
-	var v byte
-	for _, c := range s {
-		v |= c
-	}
-	return v < 0x80
-}
-
-// mapASCII changes the case of ASCII letters, eight bytes at a time, and says whether all bytes were ASCII; dst is of no use if not. For
-// bytes below 0x80 the additions carry into the top bit of a byte exactly when it is at least the first letter, and above the last one;
-// 0x20, the difference of the cases, is that top bit shifted.
-func mapASCII(dst, src []byte, up bool) bool {
-	first, last := uint64('A'), uint64('Z')
-	if up {
-		first, last = 'a', 'z'
-	}
-	from, past := (0x80-first)*ones, (0x7f-last)*ones
-	dst = dst[:len(src)]
-	var seen uint64
-	for len(src) >= 16 && len(dst) >= 16 {
-		v, w := binary.LittleEndian.Uint64(src), binary.LittleEndian.Uint64(src[8:])
-		seen |= v | w
-		binary.LittleEndian.PutUint64(dst, v^((v+from)&^(v+past)&highBits)>>2)
-		binary.LittleEndian.PutUint64(dst[8:], w^((w+from)&^(w+past)&highBits)>>2)
-		src, dst = src[16:], dst[16:]
-	}
-	for i, c := range src {
-		seen |= uint64(c)
-		if uint64(c) >= first && uint64(c) <= last {
-			c ^= 0x20
-		}
-		dst[i] = c
-	}
-	return seen&highBits == 0
 }

@@ -5,6 +5,7 @@ package expr
 import (
 	"unicode/utf8"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -21,8 +22,8 @@ func (x *length) eval(r *run, sel []byte) column {
 	}
 	out := r.newFixed(types.I64, a.n, a.konst, x.root)
 	out.valid = a.valid
-	dst := view[int64](out.fixed)
-	if isASCII(a.text[a.offs[0]:a.offs[a.n]]) {
+	dst := loop.View[int64](out.fixed)
+	if loop.IsASCII(a.text[a.offs[0]:a.offs[a.n]]) {
 		for i := range dst {
 			dst[i] = int64(a.offs[i+1] - a.offs[i])
 		}
@@ -66,7 +67,7 @@ func (x *substr) eval(r *run, sel []byte) column {
 		joint := column{valid: out.valid, konst: konst}
 		out.valid = r.both(&joint, &count, n)
 	}
-	ascii := isASCII(a.text[a.offs[0]:a.offs[a.n]])
+	ascii := loop.IsASCII(a.text[a.offs[0]:a.offs[a.n]])
 	at := 0
 	for i := range n {
 		if validAt(out.valid, i) {
@@ -114,20 +115,20 @@ func skipCharacters(s []byte, n int64, ascii bool) []byte {
 func wholeAt(c *column, i int) int64 {
 	switch c.kind {
 	case types.U8:
-		return int64(view[uint8](c.fixed)[i])
+		return int64(loop.View[uint8](c.fixed)[i])
 	case types.I8:
-		return int64(view[int8](c.fixed)[i])
+		return int64(loop.View[int8](c.fixed)[i])
 	case types.U16:
-		return int64(view[uint16](c.fixed)[i])
+		return int64(loop.View[uint16](c.fixed)[i])
 	case types.I16:
-		return int64(view[int16](c.fixed)[i])
+		return int64(loop.View[int16](c.fixed)[i])
 	case types.U32:
-		return int64(view[uint32](c.fixed)[i])
+		return int64(loop.View[uint32](c.fixed)[i])
 	case types.I32:
-		return int64(view[int32](c.fixed)[i])
+		return int64(loop.View[int32](c.fixed)[i])
 	case types.U64:
-		return int64(min(view[uint64](c.fixed)[i], 1<<63-1))
+		return int64(min(loop.View[uint64](c.fixed)[i], 1<<63-1))
 	default:
-		return max(view[int64](c.fixed)[i], -1<<63+1)
+		return max(loop.View[int64](c.fixed)[i], -1<<63+1)
 	}
 }

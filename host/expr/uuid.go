@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 
+	"github.com/nervix-go/nervix/host/expr/loop"
 	"github.com/nervix-go/nervix/host/kernel/types"
 )
 
@@ -14,7 +15,7 @@ type now struct{}
 
 func (now) eval(r *run, _ []byte) column {
 	c := column{kind: types.Datetime, n: 1, konst: true, fixed: r.mem.bytes(8)}
-	view[int64](c.fixed)[0] = r.env.Now.NS()
+	loop.View[int64](c.fixed)[0] = r.env.Now.NS()
 	return c
 }
 

@@ -40,6 +40,15 @@ func (f Failure) Code() string {
 	return "evaluation"
 }
 
+// Message is error.message (nspl 9.5): node names kind and name of the node, for example `JUNCTION sort`.
+func (f Failure) Message(node string) string {
+	kind := f.Code()
+	if f.Kind != 0 {
+		kind = f.Kind.String()
+	}
+	return node + ": " + string(f.Operation) + ": " + kind + ": " + f.Reason
+}
+
 // Outcome is what a construction made of a batch. It may be used again for the next batch after Release; its slices are then reused.
 type Outcome struct {
 	// Columns are the columns of the target schema before selection: a row that failed has nulls even in required columns.
@@ -165,7 +174,7 @@ func (p *Plan) finalise(env *expr.Env, out *Outcome) {
 		if out.Columns[i] == nil {
 			out.Columns[i] = expr.Nulls(env.Alloc, field.Type, env.Rows)
 		}
-		if c := out.Columns[i]; !field.Optional && c.NullN() > 0 {
+		if c := out.Columns[i]; !field.Optional && expr.HasNulls(c) {
 			p.missing(out, i, c)
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package expr
+package scan
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// parseDatetime reads RFC 3339 with an offset, `T` or a blank between date and time, as nanoseconds of UTC. A fraction may have any
+// Datetime reads RFC 3339 with an offset, `T` or a blank between date and time, as nanoseconds of UTC. A fraction may have any
 // number of digits as long as those below a nanosecond are zero, because a DATETIME cannot hold others.
-func parseDatetime(s []byte) (int64, bool) {
+func Datetime(s []byte) (int64, bool) {
 	const layout = "0000-00-00T00:00:00"
 	if len(s) < len(layout)+1 {
 		return 0, false
