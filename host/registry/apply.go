@@ -99,7 +99,7 @@ func (s *State) record(c *Command, res *Result) *State {
 // state machine; it does not follow the catalogue of codes, which may change between versions.
 func transient(code fault.Code) bool {
 	switch code {
-	case fault.DomainBusy, fault.TransactionOpenLimit, fault.TransactionPosition, fault.TransactionIdle:
+	case fault.DomainBusy, fault.TransactionOpenLimit, fault.TransactionPosition, fault.TransactionIdle, fault.ControlStateFull:
 		return true
 	default:
 		return false

@@ -95,7 +95,11 @@ func (s *State) mutateModels(c *Command, b *MutateModels) (*State, Result) {
 	if res, ok := s.assign(&next, b.Assign); !ok {
 		return s, res
 	}
-	return s.withDomain(&next), applied()
+	after := s.withDomain(&next)
+	if len(b.Puts) > 0 && after.definitionBytes() > s.Limits.DefinitionBytes {
+		return s, refused(fault.ControlStateFull, fmt.Sprintf("all definitions together would have more than %d bytes of text", s.Limits.DefinitionBytes))
+	}
+	return after, applied()
 }
 
 // needsStop says what part of the mutation a running domain does not take; empty when it takes all of it (Q54).

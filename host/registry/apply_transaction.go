@@ -64,6 +64,8 @@ func (s *State) appendStatement(c *Command, b *AppendStatement) (*State, Result)
 		return s, refused(fault.TransactionStatements, fmt.Sprintf("the transaction has %d statements, which is the limit", t.Count))
 	case size > s.Limits.SourceBytes:
 		return s, refused(fault.TransactionSource, fmt.Sprintf("the transaction would have %d bytes of text; the limit is %d", size, s.Limits.SourceBytes))
+	case s.openBytes+uint64(len(b.Text)) > s.Limits.OpenSourceBytes:
+		return s, refused(fault.ControlStateFull, fmt.Sprintf("all open transactions together would have more than %d bytes of text", s.Limits.OpenSourceBytes))
 	case b.Position != t.Count+1:
 		return s, refused(fault.TransactionPosition, fmt.Sprintf("the statement was planned as operation %d, and the next one is %d", b.Position, t.Count+1))
 	}
@@ -72,7 +74,9 @@ func (s *State) appendStatement(c *Command, b *AppendStatement) (*State, Result)
 	next.Count++
 	next.SourceBytes = size
 	next.Active = c.UTC
-	return s.withTransaction(&next), Result{Verdict: Applied, Outcome: Outcome{Transaction: t.ID, Position: b.Position}}
+	after := s.withTransaction(&next)
+	after.openBytes += uint64(len(b.Text))
+	return after, Result{Verdict: Applied, Outcome: Outcome{Transaction: t.ID, Position: b.Position}}
 }
 
 func (s *State) setTransactionState(c *Command, b *SetTransactionState) (*State, Result) {
@@ -127,6 +131,7 @@ func (s *State) finish(c *Command, t *Transaction, b *SetTransactionState) *Stat
 	}
 	next := s.withTransaction(&done)
 	next.openCount--
+	next.openBytes -= t.SourceBytes
 	if d, exists := s.Domains[t.Domain]; exists && d.Committing == t.ID {
 		free := *d
 		free.Committing = ident.Reference{}

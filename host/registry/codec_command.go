@@ -126,7 +126,7 @@ func (r *reader) user(u *wire.ControlUser) User { return User{ident.Name(u.Name)
 func (r *reader) limits(l *wire.ControlLimits) Limits {
 	return Limits{
 		Statements: l.Statements, SourceBytes: l.SourceBytes, Open: l.Open, Idle: time.Duration(l.IdleNs), Tombstone: time.Duration(l.TombstoneNs),
-		References: l.References,
+		References: l.References, OpenSourceBytes: l.OpenSourceBytes, DefinitionBytes: l.DefinitionBytes,
 	}
 }
 

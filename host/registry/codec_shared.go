@@ -133,7 +133,7 @@ func packDiagnostic(d fault.Diagnostic) *wire.ControlDiagnostic {
 func packLimits(l Limits) *wire.ControlLimits {
 	return &wire.ControlLimits{
 		Statements: l.Statements, SourceBytes: l.SourceBytes, Open: l.Open, IdleNs: int64(l.Idle), TombstoneNs: int64(l.Tombstone),
-		References: l.References,
+		References: l.References, OpenSourceBytes: l.OpenSourceBytes, DefinitionBytes: l.DefinitionBytes,
 	}
 }
 

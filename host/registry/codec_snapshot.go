@@ -147,6 +147,7 @@ func (r *reader) state(w *wire.ControlSnapshot) *State {
 		loaded := r.transaction(t)
 		if !loaded.State.Finished() {
 			s.openCount++
+			s.openBytes += loaded.SourceBytes
 		}
 		s.transactions.load(loaded.ID, loaded)
 	}

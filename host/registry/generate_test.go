@@ -129,7 +129,7 @@ func (g *generator) body() registry.Body {
 
 func (g *generator) bootstrap() registry.Body {
 	limits := registry.DefaultLimits()
-	limits.Open, limits.Statements, limits.References = 3, 3, 30
+	limits.Open, limits.Statements, limits.References, limits.OpenSourceBytes, limits.DefinitionBytes = 3, 3, 30, 9, 60
 	return &registry.Bootstrap{Cluster: "c", Limits: limits, Users: []registry.User{{Name: "a", PHC: "$h"}}}
 }
 

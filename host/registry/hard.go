@@ -47,9 +47,16 @@ type Limits struct {
 	Idle        time.Duration // before an unbound OPEN transaction may expire
 	Tombstone   time.Duration // retention of a finished transaction
 	References  uint32        // kept outcomes
+	// OpenSourceBytes bounds the text of all open transactions together, and DefinitionBytes that of all definitions. With them a snapshot
+	// stays far below the size that can be stored, whatever clients do.
+	OpenSourceBytes uint64
+	DefinitionBytes uint64
 }
 
-// DefaultLimits are the values of nspl 25.
+// DefaultLimits are the values of nspl 25; the two bounds on bytes are ours.
 func DefaultLimits() Limits {
-	return Limits{Statements: 256, SourceBytes: 1 << 20, Open: 1024, Idle: 15 * time.Minute, Tombstone: 15 * time.Minute, References: 65536}
+	return Limits{
+		Statements: 256, SourceBytes: 1 << 20, Open: 1024, Idle: 15 * time.Minute, Tombstone: 15 * time.Minute, References: 65536,
+		OpenSourceBytes: 128 << 20, DefinitionBytes: 256 << 20,
+	}
 }

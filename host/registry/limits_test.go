@@ -100,6 +100,24 @@ func TestDefaultLimits(t *testing.T) {
 			t.Fatal("the tombstone stayed")
 		}
 	})
+	t.Run("all text together", func(t *testing.T) {
+		limits := registry.DefaultLimits()
+		limits.OpenSourceBytes, limits.DefinitionBytes = 5, 5
+		w := newWorld(t, limits)
+		_, one := w.do(&registry.BeginTransaction{})
+		_, two := w.do(&registry.BeginTransaction{})
+		w.want(&registry.AppendStatement{Transaction: one, Position: 1, Text: "123", Grammar: 1}, "")
+		w.want(&registry.AppendStatement{Transaction: two, Position: 1, Text: "123", Grammar: 1}, fault.ControlStateFull)
+		w.want(&registry.SetTransactionState{Transaction: one, To: registry.TransactionReverted}, "")
+		w.want(&registry.AppendStatement{Transaction: two, Position: 1, Text: "123", Grammar: 1}, "")
+		put := func(name ident.Name, text string) *registry.MutateModels {
+			k := registry.Key{Kind: ident.KindSchema, Name: name}
+			return &registry.MutateModels{Domain: "d", Base: w.state.Domains["d"].Model, Puts: []registry.Put{{Key: k, Text: text, Grammar: 1}}}
+		}
+		w.want(put("a", "1234"), "")
+		w.want(put("b", "12"), fault.ControlStateFull)
+		w.want(put("b", "1"), "")
+	})
 	t.Run("configured", func(t *testing.T) {
 		limits := registry.DefaultLimits()
 		limits.Statements = 1

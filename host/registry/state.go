@@ -39,8 +39,9 @@ type State struct {
 
 	executions   *byReference[*Execution]
 	transactions *byReference[*Transaction]
-	openCount    int   // transactions OPEN or COMMITTING; follows from transactions
-	sweptMinute  int64 // the minute of Now at which retention was last enforced
+	openCount    int    // transactions OPEN or COMMITTING; follows from transactions
+	openBytes    uint64 // their text; follows from transactions
+	sweptMinute  int64  // the minute of Now at which retention was last enforced
 }
 
 // NewState is the empty state before the first entry.
@@ -94,6 +95,17 @@ func (s *State) DomainNames() []ident.Domain { return slices.Sorted(maps.Keys(s.
 
 // NodeIDs lists the nodes in ascending order.
 func (s *State) NodeIDs() []ident.Node { return slices.Sorted(maps.Keys(s.Nodes)) }
+
+// definitionBytes is the text of all definitions.
+func (s *State) definitionBytes() uint64 {
+	total := uint64(0)
+	for _, d := range s.Domains {
+		for _, def := range d.Definitions {
+			total += uint64(len(def.Text))
+		}
+	}
+	return total
+}
 
 // withDomain gives a state in which the domain of d's name is d. The maps of s stay as they are.
 func (s *State) withDomain(d *Domain) *State {

@@ -13,6 +13,7 @@ const (
 	ControlPlanning       Code = "control.planning"
 	ControlReference      Code = "control.reference"
 	ControlReferencesFull Code = "control.references_full"
+	ControlStateFull      Code = "control.state_full"
 	ControlStorage        Code = "control.storage"
 	ControlUnavailable    Code = "control.unavailable"
 	ControlUncertain      Code = "control.uncertain"
@@ -71,6 +72,7 @@ func controlPlaneCodes() []Entry {
 		{ControlPlanning, ClassCapacity, RetryAfterBackoff, "The domain kept changing while the statement was planned.", "repeat the statement"},
 		{ControlReference, ClassUser, RetryNever, "The execution reference is malformed or lies in the future.", "use a UUIDv7 of the current time"},
 		{ControlReferencesFull, ClassCapacity, RetryAfterBackoff, "No room is left for outcomes of further commands.", "repeat it later"},
+		{ControlStateFull, ClassCapacity, RetryAfterBackoff, "The control plane holds as much text as it may.", "drop what is no longer needed, or finish open transactions"},
 		{ControlStorage, ClassExternal, RetryNever, "The control plane cannot store its log.", "check the disk, then restart the node"},
 		{ControlUnavailable, ClassExternal, RetryAfterBackoff, "The control plane has no leader; nothing was done.", "repeat it shortly"},
 		{ControlUncertain, ClassExternal, RetrySame, "It is not known whether the command took effect.", "repeat it with the same execution reference"},

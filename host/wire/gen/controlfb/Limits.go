@@ -9,12 +9,14 @@ import (
 )
 
 type LimitsT struct {
-	Statements  uint32 `json:"statements"`
-	SourceBytes uint64 `json:"source_bytes"`
-	Open        uint32 `json:"open"`
-	IdleNs      int64  `json:"idle_ns"`
-	TombstoneNs int64  `json:"tombstone_ns"`
-	References  uint32 `json:"references"`
+	Statements      uint32 `json:"statements"`
+	SourceBytes     uint64 `json:"source_bytes"`
+	Open            uint32 `json:"open"`
+	IdleNs          int64  `json:"idle_ns"`
+	TombstoneNs     int64  `json:"tombstone_ns"`
+	References      uint32 `json:"references"`
+	OpenSourceBytes uint64 `json:"open_source_bytes"`
+	DefinitionBytes uint64 `json:"definition_bytes"`
 }
 
 func (t *LimitsT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -28,6 +30,8 @@ func (t *LimitsT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	LimitsAddIdleNs(builder, t.IdleNs)
 	LimitsAddTombstoneNs(builder, t.TombstoneNs)
 	LimitsAddReferences(builder, t.References)
+	LimitsAddOpenSourceBytes(builder, t.OpenSourceBytes)
+	LimitsAddDefinitionBytes(builder, t.DefinitionBytes)
 	return LimitsEnd(builder)
 }
 
@@ -38,6 +42,8 @@ func (rcv *Limits) UnPackTo(t *LimitsT) {
 	t.IdleNs = rcv.IdleNs()
 	t.TombstoneNs = rcv.TombstoneNs()
 	t.References = rcv.References()
+	t.OpenSourceBytes = rcv.OpenSourceBytes()
+	t.DefinitionBytes = rcv.DefinitionBytes()
 }
 
 func (rcv *Limits) UnPack() *LimitsT {
@@ -156,8 +162,32 @@ func (rcv *Limits) MutateReferences(n uint32) bool {
 	return rcv._tab.MutateUint32Slot(14, n)
 }
 
+func (rcv *Limits) OpenSourceBytes() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(16))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Limits) MutateOpenSourceBytes(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(16, n)
+}
+
+func (rcv *Limits) DefinitionBytes() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(18))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Limits) MutateDefinitionBytes(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(18, n)
+}
+
 func LimitsStart(builder *flatbuffers.Builder) {
-	builder.StartObject(6)
+	builder.StartObject(8)
 }
 func LimitsAddStatements(builder *flatbuffers.Builder, statements uint32) {
 	builder.PrependUint32Slot(0, statements, 0)
@@ -176,6 +206,12 @@ func LimitsAddTombstoneNs(builder *flatbuffers.Builder, tombstoneNs int64) {
 }
 func LimitsAddReferences(builder *flatbuffers.Builder, references uint32) {
 	builder.PrependUint32Slot(5, references, 0)
+}
+func LimitsAddOpenSourceBytes(builder *flatbuffers.Builder, openSourceBytes uint64) {
+	builder.PrependUint64Slot(6, openSourceBytes, 0)
+}
+func LimitsAddDefinitionBytes(builder *flatbuffers.Builder, definitionBytes uint64) {
+	builder.PrependUint64Slot(7, definitionBytes, 0)
 }
 func LimitsEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

@@ -82,13 +82,15 @@ var Schema = verify.Schema{
 			{Name: "name", Slot: 0, Kind: verify.KindString, Rules: verify.Required | verify.Nonempty, MaxBytes: 255},
 			{Name: "kind", Slot: 1, Kind: verify.KindScalar, Size: 1, Align: 1, Rules: verify.Nonzero, ZeroDefault: true},
 		}},
-		12: {Name: "Limits", Slots: 6, Cost: 128, Fields: []verify.Field{
+		12: {Name: "Limits", Slots: 8, Cost: 160, Fields: []verify.Field{
 			{Name: "statements", Slot: 0, Kind: verify.KindScalar, Size: 4, Align: 4, Rules: verify.Nonzero, ZeroDefault: true},
 			{Name: "source_bytes", Slot: 1, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 			{Name: "open", Slot: 2, Kind: verify.KindScalar, Size: 4, Align: 4, ZeroDefault: true},
 			{Name: "idle_ns", Slot: 3, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 			{Name: "tombstone_ns", Slot: 4, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 			{Name: "references", Slot: 5, Kind: verify.KindScalar, Size: 4, Align: 4, ZeroDefault: true},
+			{Name: "open_source_bytes", Slot: 6, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
+			{Name: "definition_bytes", Slot: 7, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 		}},
 		13: {Name: "MutateModels", Slots: 5, Cost: 136, Fields: []verify.Field{
 			{Name: "domain", Slot: 0, Kind: verify.KindString, Rules: verify.Required | verify.Nonempty, MaxBytes: 255},
