@@ -80,7 +80,6 @@ func (p *promises) durable() (n [writers]uint64) {
 // Power loss at random moments of a busy store, with none, some or all of the unsynchronized data surviving: whatever was reported
 // durable is there, and what is there is whole. Each generation goes on from the clone.
 func TestPowerLoss(t *testing.T) {
-	// req: D03
 	// req: D05
 	// req: D07
 	for seed := range uint64(30) {
@@ -162,7 +161,7 @@ func TestPowerLossWhileCreating(t *testing.T) {
 // Any write or synchronization may fail once, at any point of a store's life. Then the store is failed for good, nothing is reported
 // durable that is not there after a power loss, and it opens again.
 func TestInjectedErrors(t *testing.T) {
-	// req: D03
+	// req: D03 half: 100 seeds a run, not 1,000
 	// req: D04
 	failures := 0
 	for seed := range uint64(100) {
@@ -234,8 +233,8 @@ func run(t *testing.T, s *Store, p *promises, r *rand.Rand) {
 
 // A failing synchronization latches the store although every later one would succeed; the message says why.
 func TestFailedSyncLatches(t *testing.T) {
-	// req: G-007
-	// req: D01
+	// req: G-007 half: the orderly end of the process is the engine's
+	// req: D01 half: the message; exit code and metric are the engine's
 	fs := vfs.NewCrashableMem()
 	var on errorfs.Toggle
 	var log strings.Builder
@@ -286,7 +285,7 @@ func TestFailedSyncLatches(t *testing.T) {
 
 // Pebble answers a log that cannot be made with a panic nobody can recover; here it is a failure like any other, and closing works.
 func TestFailedLogRotation(t *testing.T) {
-	// req: G-007
+	// req: G-007 half: the orderly end of the process is the engine's
 	// req: D04
 	fs := vfs.NewCrashableMem()
 	var on errorfs.Toggle

@@ -15,7 +15,7 @@ import (
 )
 
 // The scripts hold the corner cases of Q52 and of pains N02, N05, N07, N08. A `quoted` payload is a Go string, so that any byte can be
-// written; `|` in it repeats nothing, it is the payload as it is.
+// written.
 func TestDecodeScripts(t *testing.T) {
 	// req: P-020
 	// req: N02
@@ -113,6 +113,20 @@ func TestDecodeSelection(t *testing.T) {
 	}
 	if got := fmt.Sprint(out.Rows, out.Columns, out.Rejects); got != `[5 0 3] [[7 2 5] ["v7" "v2" "v5"]] [{8 0 empty the payload is empty, at byte 0}]` {
 		t.Fatal(got)
+	}
+}
+
+// Groups without a good row still have columns of every type.
+func TestDecodeNothing(t *testing.T) {
+	plan := mustBind(t, Strict, everyType)
+	for _, column := range []*array.Binary{payloadColumn(), payloadColumn([]byte("x")), payloadColumn(nil)} {
+		out, err := plan.NewDecoder().Decode(memory.DefaultAllocator, column, nil)
+		if err != nil || out.Len() != 0 || len(out.Rejects) != column.Len() || len(out.Columns) != plan.schema.Len() {
+			t.Fatal(out, err)
+		}
+		r := array.NewRecordBatch(plan.schema.Arrow(), out.Columns, 0)
+		r.Release()
+		out.Release()
 	}
 }
 

@@ -154,7 +154,9 @@ func (e *encoder) grow(n int) {
 
 // row writes one object. If it returns false, e.bad says why and the caller takes the partial row back.
 func (e *encoder) row(r int) bool {
-	e.grow(e.rowMost)
+	if e.w+e.rowMost > len(e.out) {
+		e.grow(e.rowMost)
+	}
 	begin := e.w
 	for i := range e.plan.fields {
 		f, c := &e.plan.fields[i], &e.cols[i]
@@ -199,24 +201,23 @@ func (e *encoder) value(f *field, c *source, index, r int) bool {
 	case opDatetime:
 		e.datetime(int64(c.u64[r]))
 	case opInt64:
-		e.integer(c.u64[r], f.signed && int64(c.u64[r]) < 0)
+		e.integer(c.u64[r], f.signed && int64(c.u64[r]) < 0, false)
 	case opInt32:
-		e.integer(extend(uint64(c.u32[r]), 32, f.signed))
+		e.narrow(uint64(c.u32[r]), 32, f.signed)
 	case opInt16:
-		e.integer(extend(uint64(c.u16[r]), 16, f.signed))
+		e.narrow(uint64(c.u16[r]), 16, f.signed)
 	case opInt8:
-		e.integer(extend(uint64(c.u8[r]), 8, f.signed))
+		e.narrow(uint64(c.u8[r]), 8, f.signed)
 	}
 	return true
 }
 
-// extend widens bits to 64 and says whether the value is below zero.
-func extend(v uint64, width int, signed bool) (uint64, bool) {
+// narrow writes an integer of fewer than 64 bits.
+func (e *encoder) narrow(v uint64, width int, signed bool) {
 	if signed {
 		v = uint64(int64(v<<(64-width)) >> (64 - width))
-		return v, int64(v) < 0
 	}
-	return v, false
+	e.integer(v, signed && int64(v) < 0, false)
 }
 
 // fail notes why a row cannot be written; it returns false so that it can end a function.

@@ -116,7 +116,18 @@ func (d *decoder) integer(f *field, index, i int) (v uint64, next int) {
 		}
 	}
 	from := i
-	i, n, v := run(buf, i, 0)
+	var n int
+	if i+16 <= len(buf) { // up to 15 digits are two words
+		if n, v = digits(load(buf, i)); n == 8 {
+			more, part := digits(load(buf, i+8))
+			n, v = 8+more, v*tens[more]+part
+		}
+	}
+	if n == 0 || n == 16 {
+		i, n, v = run(buf, i, 0)
+	} else {
+		i += n
+	}
 	if n == 0 || n > 19 || i > d.end || buf[from] == '0' && n > 1 || i < len(buf) && (buf[i] == '.' || buf[i]|0x20 == 'e') {
 		return d.integerSlow(f, index, begin)
 	}
@@ -239,6 +250,20 @@ func (d *decoder) float64(index, i int) (v uint64, next int) {
 	if minus {
 		if i++; i >= d.end {
 			return 0, d.failEndAt(i)
+		}
+	}
+	// Most numbers have at most seven digits on either side of the point: a word each.
+	if i+16 <= len(d.buf) {
+		n, whole := digits(load(d.buf, i))
+		if uint(n-1) < 7 && d.buf[i+n] == '.' && (n == 1 || d.buf[i] != '0') {
+			k, part := digits(load(d.buf, i+n+1))
+			if end := i + n + 1 + k; uint(k-1) < 7 && d.buf[end]|0x20 != 'e' {
+				x := float64(int64(whole*tens[k]+part)) / exact64[k]
+				if minus {
+					x = -x
+				}
+				return math.Float64bits(x), end
+			}
 		}
 	}
 	mantissa, points, next, ok := d.decimal(i)

@@ -18,9 +18,9 @@ const (
 	zeros  = 0x3030303030303030
 )
 
-func load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+func load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
-func store(b []byte, i int, w uint64) { binary.LittleEndian.PutUint64(b[i:], w) }
+func store(b []byte, i int, w uint64) { binary.LittleEndian.PutUint64(b[i:i+8], w) }
 
 // stops marks quotes, backslashes, control bytes and bytes that are not ASCII.
 func stops(w uint64) uint64 {

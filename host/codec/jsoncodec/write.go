@@ -42,12 +42,14 @@ func putDigits(out []byte, at, n int, v uint64) {
 	}
 }
 
-// integer writes a whole number exactly; below says that v is the two's complement of a negative one.
-func (e *encoder) integer(v uint64, below bool) {
+// integer writes a whole number exactly; below says that v is the two's complement of a negative one, minus that a sign is wanted.
+func (e *encoder) integer(v uint64, below, minus bool) {
 	if below {
+		v = -v
+	}
+	if below || minus {
 		e.out[e.w] = '-'
 		e.w++
-		v = -v
 	}
 	n := decimalLen(v)
 	putDigits(e.out, e.w, n, v)
@@ -61,19 +63,19 @@ func (e *encoder) float64(x float64, index int) bool {
 	if x-x != 0 {
 		return e.fail(index, "is NaN or infinite, which JSON cannot express")
 	}
-	magnitude := math.Abs(x)
-	if magnitude >= 1e-3 {
-		for _, points := range [...]int{0, 3, 6} {
-			scale := exact64[points]
-			scaled := magnitude*scale + 0.5
-			if scaled >= 1e15 {
-				break
-			}
-			m := int64(scaled)
-			if float64(m)/scale == magnitude {
-				e.fixed(uint64(m), points, x < 0)
-				return true
-			}
+	a := math.Abs(x)
+	if a >= 1e-3 && a < 1e15 {
+		if m := int64(a); float64(m) == a {
+			e.integer(uint64(m), false, x < 0)
+			return true
+		}
+		if m := int64(a*1e3 + 0.5); m < 1e15 && float64(m)/1e3 == a {
+			e.fixed(uint64(m)/1e3, uint64(m)%1e3, 3, x < 0)
+			return true
+		}
+		if s := a*1e6 + 0.5; s < 1e15 && float64(int64(s))/1e6 == a {
+			e.fixed(uint64(s)/1e6, uint64(s)%1e6, 6, x < 0)
+			return true
 		}
 	}
 	e.general(x, 64)
@@ -85,42 +87,34 @@ func (e *encoder) float32(x float32, index int) bool {
 	if x-x != 0 {
 		return e.fail(index, "is NaN or infinite, which JSON cannot express")
 	}
-	magnitude := x
+	a := x
 	if x < 0 {
-		magnitude = -x
+		a = -x
 	}
-	if magnitude < 1e6 && magnitude >= 1e-3 {
-		for _, points := range [...]int{0, 3} {
-			m := uint64(float64(magnitude)*exact64[points] + 0.5)
-			if m < 1e6 && float32(int32(m))/exact32[points] == magnitude {
-				e.fixed(m, points, x < 0)
-				return true
-			}
+	if a >= 1e-3 && a < 1e6 {
+		if m := int32(a); float32(m) == a {
+			e.integer(uint64(m), false, x < 0)
+			return true
+		}
+		if m := int32(float64(a)*1e3 + 0.5); m < 1e6 && float32(m)/1e3 == a {
+			e.fixed(uint64(m)/1e3, uint64(m)%1e3, 3, x < 0)
+			return true
 		}
 	}
 	e.general(float64(x), 32)
 	return true
 }
 
-// fixed writes m / 10^points without trailing zeros.
-func (e *encoder) fixed(m uint64, points int, below bool) {
-	for points > 0 && m%10 == 0 {
-		m /= 10
+// fixed writes a number by its parts before and behind the point, without trailing zeros; the part behind is not 0.
+func (e *encoder) fixed(whole, fraction uint64, points int, minus bool) {
+	for fraction%10 == 0 {
+		fraction /= 10
 		points--
 	}
-	if below {
-		e.out[e.w] = '-'
-		e.w++
-	}
-	whole := m / tens[points]
-	n := decimalLen(whole)
-	putDigits(e.out, e.w, n, whole)
-	e.w += n
-	if points > 0 {
-		e.out[e.w] = '.'
-		putDigits(e.out, e.w+1, points, m-whole*tens[points])
-		e.w += 1 + points
-	}
+	e.integer(whole, false, minus)
+	e.out[e.w] = '.'
+	putDigits(e.out, e.w+1, points, fraction)
+	e.w += 1 + points
 }
 
 // general writes any finite number; very small and very great ones with an exponent.
@@ -163,31 +157,34 @@ func (e *encoder) datetime(ns int64) {
 
 // text writes a string: eight bytes are copied and looked at together.
 func (e *encoder) text(src []byte, i, end, index int) bool {
-	e.grow(end - i + 2 + e.rowMost)
+	if need := end - i + 2 + e.rowMost; e.w+need > len(e.out) {
+		e.grow(need)
+	}
 	out, w, from := e.out, e.w, i
 	out[w] = '"'
 	w++
 	var all uint64
 	for i < end {
-		n, word := min(end-i, 8), uint64(0)
-		if i+8 <= len(src) {
-			word = load(src, i)
-		} else {
-			for k := range n {
-				word |= uint64(src[i+k]) << (8 * k)
-			}
-		}
-		store(out, w, word)
-		clean := first(escapes(word))
-		if clean >= n {
-			if n < 8 {
-				word &= 1<<(8*n) - 1
-			}
+		n, clean := end-i, 0
+		if n >= 8 {
+			word := load(src, i)
+			store(out, w, word)
 			all |= word
-			i, w = i+n, w+n
-			continue
+			m := escapes(word)
+			if m == 0 {
+				i, w = i+8, w+8
+				continue
+			}
+			clean = first(m)
+		} else {
+			word := tail(src, i, n)
+			store(out, w, word)
+			all |= word
+			if clean = first(escapes(word | spaces<<uint(8*n))); clean >= n {
+				w += n
+				break
+			}
 		}
-		all |= word & (1<<(8*clean) - 1)
 		i, w = i+clean, w+clean
 		e.w = w
 		e.grow(end - i + 8 + e.rowMost) // an escape takes up to 6 bytes
@@ -201,4 +198,15 @@ func (e *encoder) text(src []byte, i, end, index int) bool {
 	out[w] = '"'
 	e.w = w + 1
 	return true
+}
+
+// tail reads the last n < 8 bytes of a text; what is beyond them is 0.
+func tail(src []byte, i, n int) (word uint64) {
+	if i+8 <= len(src) {
+		return load(src, i) & (1<<uint(8*n) - 1)
+	}
+	for k := range n {
+		word |= uint64(src[i+k]) << uint(8*k)
+	}
+	return word
 }
