@@ -15,7 +15,7 @@ type Subscription struct {
 	// Guarded by owner.mu.
 	cursor  uint64 // sequence number of the next batch to offer
 	pumping bool   // one goroutine is offering
-	again   bool   // something changed while it was
+	resumed bool   // Resume came while an offer was under way
 	stalled bool   // the consumer refused the batch at the cursor
 	left    bool
 	reason  error
@@ -66,38 +66,35 @@ func (o *Owner) startedLocked(seq uint64) {
 	o.mu.buffer = o.mu.buffer[n:]
 }
 
-// Resume says that the consumer can take again what it refused.
+// Resume says that the consumer can take again what it refused. It may come before the refusal is known here; one critical section decides
+// which of the two was first.
 func (s *Subscription) Resume() {
 	s.owner.mu.Lock()
 	s.stalled = false
-	s.owner.mu.Unlock()
-	s.pump()
+	s.resumed = s.pumping
+	s.pumpAndUnlock()
 }
 
-// pump offers batches in order until the consumer refuses or nothing is left. One goroutine pumps at a time; others leave it a note.
+// pump offers batches in order until the consumer refuses or nothing is left.
 func (s *Subscription) pump() {
+	s.owner.mu.Lock()
+	s.pumpAndUnlock()
+}
+
+// pumpAndUnlock is pump with owner.mu held; it gives the lock back. One goroutine pumps at a time; it looks at the buffer once more before
+// it stops, so others need not leave it a note.
+func (s *Subscription) pumpAndUnlock() {
 	o := s.owner
-	o.mu.Lock()
+	defer o.mu.Unlock()
 	if s.pumping {
-		s.again = true
-		o.mu.Unlock()
 		return
 	}
 	s.pumping = true
-	for {
-		if s.left || s.stalled || s.cursor == o.mu.base+uint64(len(o.mu.buffer)) {
-			if s.again && !s.left && !s.stalled {
-				s.again = false
-				continue
-			}
-			s.pumping, s.again = false, false
-			o.mu.Unlock()
-			return
-		}
+	for !s.left && !s.stalled && s.cursor < o.mu.base+uint64(len(o.mu.buffer)) {
 		seq := s.cursor
 		b := o.mu.buffer[seq-o.mu.base].batch
 		s.cursor++
-		s.again = false
+		s.resumed = false
 		o.mu.Unlock()
 		if !s.attached {
 			b = &batch.Batch{Record: b.Record, Key: b.Key, Low: b.Low, High: b.High}
@@ -110,12 +107,14 @@ func (s *Subscription) pump() {
 			o.startedLocked(seq)
 			o.mu.Unlock()
 			b.Fail(s.reason)
+			o.admitWaiting()
 			o.mu.Lock()
 		default:
 			s.cursor--
-			s.stalled = !s.again // a Resume that came during the refusal counts
+			s.stalled = !s.resumed
 		}
 	}
+	s.pumping = false
 }
 
 // Leave ends the subscription: its share of every batch it has not taken fails, so that the source sends those rows again over the
