@@ -38,6 +38,8 @@ type Source struct {
 	batches chan received
 	states  chan connector.SourceStatus
 	Hold    bool // keep credit back
+
+	stash []Row // taken while waiting for a state
 }
 
 type received struct {
@@ -55,10 +57,13 @@ func (s *Source) SourceBatch(epoch uint64, b arrow.RecordBatch, bytes int64) {
 // SourceState implements connector.SourceEvents.
 func (s *Source) SourceState(st connector.SourceStatus) { s.states <- st }
 
-// Rows copies a batch of the FILE source.
+// Rows copies a batch; the metadata are those of the FILE source, zero for others.
 func Rows(epoch uint64, b arrow.RecordBatch) []Row {
 	rows := make([]Row, b.NumRows())
 	text := func(c, i int) string {
+		if c >= int(b.NumCols()) {
+			return ""
+		}
 		col := b.Column(c)
 		if col.IsNull(i) {
 			return ""
@@ -72,6 +77,9 @@ func Rows(epoch uint64, b arrow.RecordBatch) []Row {
 		return "?"
 	}
 	number := func(c, i int) int64 {
+		if c >= int(b.NumCols()) {
+			return 0
+		}
 		if col, ok := b.Column(c).(*array.Int64); ok {
 			return col.Value(i)
 		}
@@ -100,11 +108,17 @@ func OpenSource(t *testing.T, sources connector.Sources, plan connector.SourcePl
 	return s, err
 }
 
-// State waits for a state and gives it, dropping others.
+// State waits for a state and gives it, dropping others. Meanwhile rows are taken, unless credit is held back.
 func (s *Source) State(want connector.State) connector.SourceStatus {
 	s.t.Helper()
 	for {
+		batches := s.batches
+		if s.Hold || s.Session == nil {
+			batches = nil
+		}
 		select {
+		case r := <-batches:
+			s.keep(r)
 		case st := <-s.states:
 			if st.State == want {
 				return st
@@ -119,19 +133,24 @@ func (s *Source) State(want connector.State) connector.SourceStatus {
 // Take waits for n rows and grants their credit, rows included, as if all were durable at once.
 func (s *Source) Take(n int) []Row {
 	s.t.Helper()
-	var rows []Row
-	for len(rows) < n {
+	for len(s.stash) < n {
 		select {
 		case r := <-s.batches:
-			rows = append(rows, r.rows...)
-			if !s.Hold {
-				s.Session.Grant(r.epoch, 1, r.bytes, int64(len(r.rows)))
-			}
+			s.keep(r)
 		case <-time.After(patience):
-			s.t.Fatalf("%d rows instead of %d", len(rows), n)
+			s.t.Fatalf("%d rows instead of %d", len(s.stash), n)
 		}
 	}
+	rows := s.stash[:n:n]
+	s.stash = s.stash[n:]
 	return rows
+}
+
+func (s *Source) keep(r received) {
+	s.stash = append(s.stash, r.rows...)
+	if !s.Hold {
+		s.Session.Grant(r.epoch, 1, r.bytes, int64(len(r.rows)))
+	}
 }
 
 // Waiting is how many batches arrived and were not taken.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -30,6 +31,9 @@ type Options struct {
 	BatchBytes, BatchRows int
 	// Log receives what connectors say and what happens to them. Nil: nothing is logged.
 	Log *slog.Logger
+
+	// pingEvery and pingTimeout are shorter in tests.
+	pingEvery, pingTimeout time.Duration
 }
 
 // ensureDefaults fills in zero values.
@@ -48,6 +52,9 @@ func (o *Options) ensureDefaults() {
 	}
 	if o.BatchRows <= 0 {
 		o.BatchRows = 4096
+	}
+	if o.pingEvery <= 0 {
+		o.pingEvery, o.pingTimeout = pingEvery, callTimeout
 	}
 }
 

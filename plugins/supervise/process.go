@@ -27,6 +27,8 @@ type process struct {
 	launcher  Launcher
 	configure *pluginv1.ConfigureRequest
 	maxBody   int
+	pingEvery time.Duration
+	pingLimit time.Duration
 	log       *slog.Logger
 
 	events *mailbox[occurrence]
@@ -74,7 +76,7 @@ type Status struct {
 
 func newProcess(c Installed, o Options) *process {
 	p := &process{
-		kind: c, launcher: o.Launcher, maxBody: o.MaxBodyBytes, log: o.Log.With("connector", c.Descriptor.Kind),
+		kind: c, launcher: o.Launcher, maxBody: o.MaxBodyBytes, pingEvery: o.pingEvery, pingLimit: o.pingTimeout, log: o.Log.With("connector", c.Descriptor.Kind),
 		configure: &pluginv1.ConfigureRequest{
 			FileRoot: o.FileRoot, MaxBodyBytes: uint64(o.MaxBodyBytes), BatchBytes: uint64(o.BatchBytes), BatchRows: uint32(o.BatchRows),
 		},
@@ -277,11 +279,11 @@ func (p *process) ping(l *link) {
 		case <-stop:
 		}
 	})
-	osclock.Every(ctx, pingEvery, func() {
-		call, done := osclock.WithTimeout(ctx, callTimeout)
+	osclock.Every(ctx, p.pingEvery, func() {
+		call, done := osclock.WithTimeout(ctx, p.pingLimit)
 		defer done()
 		if _, err := l.control.Ping(call, &pluginv1.PingRequest{}); err != nil && ctx.Err() == nil {
-			l.cut("no answer to a ping within " + callTimeout.String())
+			l.cut("no answer to a ping within " + p.pingLimit.String())
 			cancel()
 		}
 	})
