@@ -209,36 +209,13 @@ func (r *run) both(a, b *column, n int) []byte {
 	return out
 }
 
-// spread turns a constant into n equal values in the scratch.
+// spread turns a fixed-width constant that is not null into n equal values in the scratch.
 func (r *run) spread(c *column, n int) column {
 	if !c.konst {
 		return *c
 	}
-	out := column{kind: c.kind, n: n}
-	if c.null() {
-		out.valid = r.mem.zeros(n)
-		out.ownValid = true
-	}
-	switch {
-	case c.kind == types.Bool:
-		out.bits = r.mem.bitmap(n)
-		fillBits(out.bits, n, bitAt(c.bits, 0))
-	case textual(c.kind):
-		one := c.span(0)
-		if c.null() {
-			one = nil
-		}
-		out.offs = loop.View[int32](r.mem.bytes(4 * (n + 1)))
-		out.text = r.mem.bytes(n * len(one))
-		out.offs[0] = 0
-		for i := range n {
-			copy(out.text[i*len(one):], one)
-			out.offs[i+1] = int32((i + 1) * len(one))
-		}
-	default:
-		out.fixed = r.mem.bytes(n * width(c.kind))
-		repeat(out.fixed, c.fixed)
-	}
+	out := column{kind: c.kind, n: n, fixed: r.mem.bytes(n * width(c.kind))}
+	repeat(out.fixed, c.fixed)
 	return out
 }
 

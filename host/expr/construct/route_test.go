@@ -165,6 +165,17 @@ func TestFailedRows(t *testing.T) {
 	}
 }
 
+func TestFailureMessage(t *testing.T) {
+	f := construct.Failure{Operation: construct.OpSet, Kind: expr.Overflow, Reason: "`+`: result is outside the range of the type"}
+	if got := f.Message("JUNCTION sort"); got != "JUNCTION sort: set: overflow: `+`: result is outside the range of the type" {
+		t.Error(got)
+	}
+	f = construct.Failure{Operation: construct.OpFinalize, Reason: "r"}
+	if got := f.Message("JUNCTION sort"); got != "JUNCTION sort: finalize: validation: r" {
+		t.Error(got)
+	}
+}
+
 // TestPartialOutput: it holds what was set when the row failed, also where a field was set twice.
 func TestPartialOutput(t *testing.T) {
 	b := newBench(t, "n I64, s STRING", "q I64, r I64, s STRING, z I64 OPTIONAL")
