@@ -156,6 +156,8 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestNowAndUUID(t *testing.T) {
+	// req: C-113 half: who takes the snapshot; here two now() of one unit are equal
+	// req: C-116 half: a paced domain that starts before 1970; here the functions at such an instant
 	w := newWorld(col{name: "x", kind: types.I64, values: []any{int64(1), int64(2), int64(3)}})
 	if got := w.run(t, "now()"); got[0] != int64(1_700_000_000_123_456_789) || got[2] != got[0] {
 		t.Errorf("now() = %v", got)
@@ -172,7 +174,13 @@ func TestNowAndUUID(t *testing.T) {
 			}
 		}
 	}
+	if got := w.run(t, "now() = now()"); got[0] != true || got[2] != true {
+		t.Errorf("now() = now(): %v", got)
+	}
 	w.env.Now = vtime.LogicalFromNS(-1)
+	if got := w.run(t, "now()"); got[0] != int64(-1) {
+		t.Errorf("now() before 1970: %v", got)
+	}
 	if got := w.run(t, "IF x = 2 THEN uuid_v7() ELSE 'none' END"); got[0] != "none" || got[1] != expr.Overflow {
 		t.Errorf("before 1970: %v", got)
 	}
