@@ -105,25 +105,28 @@ func (h *history) next() int {
 	return h.tried + 1
 }
 
+// TestKilledWhileDefining kills 100 processes on four folders side by side: most of a life is spent waiting for the election.
 func TestKilledWhileDefining(t *testing.T) {
 	// req: G-001 half: one node, so no partition; definitions come back from committed state alone
 	// req: G-002
 	// req: G-005
-	kills := 100
-	if testing.Short() {
-		kills = 10
-	}
-	dir := t.TempDir()
+	const folders, kills = 4, 25
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
-	h := &history{answered: map[int]bool{}, tried: -1}
-	for range kills {
-		h.live(t, dir, rng)
-	}
-	t.Logf("%d kills, %d definitions answered, %d settled by their reference", kills, len(h.answered), h.kept)
-	if len(h.answered) < kills {
-		t.Fatalf("only %d definitions were answered; the children hardly ran", len(h.answered))
+	for i := range uint64(folders) {
+		t.Run(fmt.Sprint("folder ", i), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, i))
+			h := &history{answered: map[int]bool{}, tried: -1}
+			dir := t.TempDir()
+			for range kills {
+				h.live(t, dir, rng)
+			}
+			t.Logf("%d kills, %d definitions answered, %d settled by their reference", kills, len(h.answered), h.kept)
+			if len(h.answered) < kills {
+				t.Errorf("only %d definitions were answered; the children hardly ran", len(h.answered))
+			}
+		})
 	}
 }
 

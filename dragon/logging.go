@@ -51,7 +51,7 @@ func (r raftLogger) Debugf(string, ...any) {}
 
 func (r raftLogger) Infof(format string, args ...any) { r.line(slog.LevelDebug, format, args) }
 
-func (r raftLogger) Warningf(format string, args ...any) { r.line(slog.LevelInfo, format, args) }
+func (r raftLogger) Warningf(format string, args ...any) { r.line(slog.LevelDebug, format, args) }
 
 func (r raftLogger) Errorf(format string, args ...any) { r.line(slog.LevelWarn, format, args) }
 
