@@ -72,7 +72,7 @@ func references(b *flatbuffers.Builder, offsets []flatbuffers.UOffsetT) flatbuff
 func rawFrame(identifier string, bodyType byte, body func(b *flatbuffers.Builder) flatbuffers.UOffsetT) []byte {
 	b := flatbuffers.NewBuilder(256)
 	at := body(b)
-	root := table(b, member{0, uint64(7)}, member{1, bodyType}, member{2, at})
+	root := table(b, member{0, bodyType}, member{1, at}, member{2, uint64(7)})
 	b.FinishWithFileIdentifier(root, []byte(identifier))
 	return b.FinishedBytes()
 }
@@ -151,7 +151,7 @@ func TestOneFrameForEachRule(t *testing.T) {
 		{"vtable odd", verify.RuleVtable, true, put16(good, vtable, 9)},
 		{"table beyond the frame", verify.RuleVtable, true, put16(good, vtable+2, 0xfff0)},
 		{"member beyond the table", verify.RuleVtable, true, put16(good, vtable+4, 0x100)},
-		{"scalar unaligned", verify.RuleAlignment, true, put16(good, vtable+4, binary.LittleEndian.Uint16(good[vtable+4:])-1)},
+		{"scalar unaligned", verify.RuleAlignment, true, put16(good, vtable+8, binary.LittleEndian.Uint16(good[vtable+8:])+1)},
 		{"string length", verify.RuleOffset, true, put32(good, text-4, 0x7fffffff)},
 		{"string terminator", verify.RuleTerminator, true, poke(good, text+4, 'x')},
 		{"string not UTF-8", verify.RuleText, true, poke(good, text, 0xff)},
@@ -218,7 +218,7 @@ func sharedTexts(text string, list []string) func(*flatbuffers.Builder) flatbuff
 			offsets[i] = one
 		}
 		expected := references(b, offsets)
-		d := table(b, member{1, "a.b"}, member{2, "m"}, member{6, expected})
+		d := table(b, member{0, "a.b"}, member{1, "m"}, member{6, expected})
 		diagnostics := references(b, []flatbuffers.UOffsetT{d})
 		return outcomeWith(member{7, diagnostics})(b)
 	}

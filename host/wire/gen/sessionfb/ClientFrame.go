@@ -9,8 +9,8 @@ import (
 )
 
 type ClientFrameT struct {
-	RequestId uint64       `json:"request_id"`
 	Body      *ClientBodyT `json:"body"`
+	RequestId uint64       `json:"request_id"`
 }
 
 func (t *ClientFrameT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -20,20 +20,20 @@ func (t *ClientFrameT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	bodyOffset := t.Body.Pack(builder)
 
 	ClientFrameStart(builder)
-	ClientFrameAddRequestId(builder, t.RequestId)
 	if t.Body != nil {
 		ClientFrameAddBodyType(builder, t.Body.Type)
 	}
 	ClientFrameAddBody(builder, bodyOffset)
+	ClientFrameAddRequestId(builder, t.RequestId)
 	return ClientFrameEnd(builder)
 }
 
 func (rcv *ClientFrame) UnPackTo(t *ClientFrameT) {
-	t.RequestId = rcv.RequestId()
 	bodyTable := flatbuffers.Table{}
 	if rcv.Body(&bodyTable) {
 		t.Body = rcv.BodyType().UnPack(bodyTable)
 	}
+	t.RequestId = rcv.RequestId()
 }
 
 func (rcv *ClientFrame) UnPack() *ClientFrameT {
@@ -92,20 +92,8 @@ func (rcv *ClientFrame) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *ClientFrame) RequestId() uint64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
-	if o != 0 {
-		return rcv._tab.GetUint64(o + rcv._tab.Pos)
-	}
-	return 0
-}
-
-func (rcv *ClientFrame) MutateRequestId(n uint64) bool {
-	return rcv._tab.MutateUint64Slot(4, n)
-}
-
 func (rcv *ClientFrame) BodyType() ClientBody {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
 	if o != 0 {
 		return ClientBody(rcv._tab.GetByte(o + rcv._tab.Pos))
 	}
@@ -113,11 +101,11 @@ func (rcv *ClientFrame) BodyType() ClientBody {
 }
 
 func (rcv *ClientFrame) MutateBodyType(n ClientBody) bool {
-	return rcv._tab.MutateByteSlot(6, byte(n))
+	return rcv._tab.MutateByteSlot(4, byte(n))
 }
 
 func (rcv *ClientFrame) Body(obj *flatbuffers.Table) bool {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
 	if o != 0 {
 		rcv._tab.Union(obj, o)
 		return true
@@ -125,17 +113,29 @@ func (rcv *ClientFrame) Body(obj *flatbuffers.Table) bool {
 	return false
 }
 
+func (rcv *ClientFrame) RequestId() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *ClientFrame) MutateRequestId(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(8, n)
+}
+
 func ClientFrameStart(builder *flatbuffers.Builder) {
 	builder.StartObject(3)
 }
-func ClientFrameAddRequestId(builder *flatbuffers.Builder, requestId uint64) {
-	builder.PrependUint64Slot(0, requestId, 0)
-}
 func ClientFrameAddBodyType(builder *flatbuffers.Builder, bodyType ClientBody) {
-	builder.PrependByteSlot(1, byte(bodyType), 0)
+	builder.PrependByteSlot(0, byte(bodyType), 0)
 }
 func ClientFrameAddBody(builder *flatbuffers.Builder, body flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(body), 0)
+	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(body), 0)
+}
+func ClientFrameAddRequestId(builder *flatbuffers.Builder, requestId uint64) {
+	builder.PrependUint64Slot(2, requestId, 0)
 }
 func ClientFrameEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

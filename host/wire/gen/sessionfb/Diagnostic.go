@@ -9,9 +9,9 @@ import (
 )
 
 type DiagnosticT struct {
-	Stage    *Stage      `json:"stage"`
 	Code     string      `json:"code"`
 	Message  string      `json:"message"`
+	Stage    *Stage      `json:"stage"`
 	Offset   *uint32     `json:"offset"`
 	Length   *uint32     `json:"length"`
 	Hint     string      `json:"hint"`
@@ -56,11 +56,11 @@ func (t *DiagnosticT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		relatedOffset = builder.EndVector(relatedLength)
 	}
 	DiagnosticStart(builder)
+	DiagnosticAddCode(builder, codeOffset)
+	DiagnosticAddMessage(builder, messageOffset)
 	if t.Stage != nil {
 		DiagnosticAddStage(builder, *t.Stage)
 	}
-	DiagnosticAddCode(builder, codeOffset)
-	DiagnosticAddMessage(builder, messageOffset)
 	if t.Offset != nil {
 		DiagnosticAddOffset(builder, *t.Offset)
 	}
@@ -74,9 +74,9 @@ func (t *DiagnosticT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 }
 
 func (rcv *Diagnostic) UnPackTo(t *DiagnosticT) {
-	t.Stage = rcv.Stage()
 	t.Code = string(rcv.Code())
 	t.Message = string(rcv.Message())
+	t.Stage = rcv.Stage()
 	t.Offset = rcv.Offset()
 	t.Length = rcv.Length()
 	t.Hint = string(rcv.Hint())
@@ -138,8 +138,24 @@ func (rcv *Diagnostic) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *Diagnostic) Stage() *Stage {
+func (rcv *Diagnostic) Code() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
+	if o != 0 {
+		return rcv._tab.ByteVector(o + rcv._tab.Pos)
+	}
+	return nil
+}
+
+func (rcv *Diagnostic) Message() []byte {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
+	if o != 0 {
+		return rcv._tab.ByteVector(o + rcv._tab.Pos)
+	}
+	return nil
+}
+
+func (rcv *Diagnostic) Stage() *Stage {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
 	if o != 0 {
 		v := Stage(rcv._tab.GetByte(o + rcv._tab.Pos))
 		return &v
@@ -148,23 +164,7 @@ func (rcv *Diagnostic) Stage() *Stage {
 }
 
 func (rcv *Diagnostic) MutateStage(n Stage) bool {
-	return rcv._tab.MutateByteSlot(4, byte(n))
-}
-
-func (rcv *Diagnostic) Code() []byte {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
-	if o != 0 {
-		return rcv._tab.ByteVector(o + rcv._tab.Pos)
-	}
-	return nil
-}
-
-func (rcv *Diagnostic) Message() []byte {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
-	if o != 0 {
-		return rcv._tab.ByteVector(o + rcv._tab.Pos)
-	}
-	return nil
+	return rcv._tab.MutateByteSlot(8, byte(n))
 }
 
 func (rcv *Diagnostic) Offset() *uint32 {
@@ -244,15 +244,15 @@ func (rcv *Diagnostic) RelatedLength() int {
 func DiagnosticStart(builder *flatbuffers.Builder) {
 	builder.StartObject(8)
 }
-func DiagnosticAddStage(builder *flatbuffers.Builder, stage Stage) {
-	builder.PrependByte(byte(stage))
-	builder.Slot(0)
-}
 func DiagnosticAddCode(builder *flatbuffers.Builder, code flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(code), 0)
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(code), 0)
 }
 func DiagnosticAddMessage(builder *flatbuffers.Builder, message flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(message), 0)
+	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(message), 0)
+}
+func DiagnosticAddStage(builder *flatbuffers.Builder, stage Stage) {
+	builder.PrependByte(byte(stage))
+	builder.Slot(2)
 }
 func DiagnosticAddOffset(builder *flatbuffers.Builder, offset uint32) {
 	builder.PrependUint32(offset)

@@ -9,31 +9,31 @@ import (
 )
 
 type RelatedT struct {
-	Domain string `json:"domain"`
-	Kind   uint16 `json:"kind"`
 	Name   string `json:"name"`
+	Kind   uint16 `json:"kind"`
+	Domain string `json:"domain"`
 }
 
 func (t *RelatedT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	if t == nil {
 		return 0
 	}
+	nameOffset := builder.CreateString(t.Name)
 	domainOffset := flatbuffers.UOffsetT(0)
 	if t.Domain != "" {
 		domainOffset = builder.CreateString(t.Domain)
 	}
-	nameOffset := builder.CreateString(t.Name)
 	RelatedStart(builder)
-	RelatedAddDomain(builder, domainOffset)
-	RelatedAddKind(builder, t.Kind)
 	RelatedAddName(builder, nameOffset)
+	RelatedAddKind(builder, t.Kind)
+	RelatedAddDomain(builder, domainOffset)
 	return RelatedEnd(builder)
 }
 
 func (rcv *Related) UnPackTo(t *RelatedT) {
-	t.Domain = string(rcv.Domain())
-	t.Kind = rcv.Kind()
 	t.Name = string(rcv.Name())
+	t.Kind = rcv.Kind()
+	t.Domain = string(rcv.Domain())
 }
 
 func (rcv *Related) UnPack() *RelatedT {
@@ -80,7 +80,7 @@ func (rcv *Related) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *Related) Domain() []byte {
+func (rcv *Related) Name() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
 	if o != 0 {
 		return rcv._tab.ByteVector(o + rcv._tab.Pos)
@@ -100,7 +100,7 @@ func (rcv *Related) MutateKind(n uint16) bool {
 	return rcv._tab.MutateUint16Slot(6, n)
 }
 
-func (rcv *Related) Name() []byte {
+func (rcv *Related) Domain() []byte {
 	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
 	if o != 0 {
 		return rcv._tab.ByteVector(o + rcv._tab.Pos)
@@ -111,14 +111,14 @@ func (rcv *Related) Name() []byte {
 func RelatedStart(builder *flatbuffers.Builder) {
 	builder.StartObject(3)
 }
-func RelatedAddDomain(builder *flatbuffers.Builder, domain flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(domain), 0)
+func RelatedAddName(builder *flatbuffers.Builder, name flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(name), 0)
 }
 func RelatedAddKind(builder *flatbuffers.Builder, kind uint16) {
 	builder.PrependUint16Slot(1, kind, 0)
 }
-func RelatedAddName(builder *flatbuffers.Builder, name flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(name), 0)
+func RelatedAddDomain(builder *flatbuffers.Builder, domain flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(domain), 0)
 }
 func RelatedEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

@@ -9,8 +9,8 @@ import (
 )
 
 type ServerFrameT struct {
-	RequestId uint64       `json:"request_id"`
 	Body      *ServerBodyT `json:"body"`
+	RequestId uint64       `json:"request_id"`
 }
 
 func (t *ServerFrameT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -20,20 +20,20 @@ func (t *ServerFrameT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	bodyOffset := t.Body.Pack(builder)
 
 	ServerFrameStart(builder)
-	ServerFrameAddRequestId(builder, t.RequestId)
 	if t.Body != nil {
 		ServerFrameAddBodyType(builder, t.Body.Type)
 	}
 	ServerFrameAddBody(builder, bodyOffset)
+	ServerFrameAddRequestId(builder, t.RequestId)
 	return ServerFrameEnd(builder)
 }
 
 func (rcv *ServerFrame) UnPackTo(t *ServerFrameT) {
-	t.RequestId = rcv.RequestId()
 	bodyTable := flatbuffers.Table{}
 	if rcv.Body(&bodyTable) {
 		t.Body = rcv.BodyType().UnPack(bodyTable)
 	}
+	t.RequestId = rcv.RequestId()
 }
 
 func (rcv *ServerFrame) UnPack() *ServerFrameT {
@@ -80,20 +80,8 @@ func (rcv *ServerFrame) Table() flatbuffers.Table {
 	return rcv._tab
 }
 
-func (rcv *ServerFrame) RequestId() uint64 {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
-	if o != 0 {
-		return rcv._tab.GetUint64(o + rcv._tab.Pos)
-	}
-	return 0
-}
-
-func (rcv *ServerFrame) MutateRequestId(n uint64) bool {
-	return rcv._tab.MutateUint64Slot(4, n)
-}
-
 func (rcv *ServerFrame) BodyType() ServerBody {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(4))
 	if o != 0 {
 		return ServerBody(rcv._tab.GetByte(o + rcv._tab.Pos))
 	}
@@ -101,11 +89,11 @@ func (rcv *ServerFrame) BodyType() ServerBody {
 }
 
 func (rcv *ServerFrame) MutateBodyType(n ServerBody) bool {
-	return rcv._tab.MutateByteSlot(6, byte(n))
+	return rcv._tab.MutateByteSlot(4, byte(n))
 }
 
 func (rcv *ServerFrame) Body(obj *flatbuffers.Table) bool {
-	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(6))
 	if o != 0 {
 		rcv._tab.Union(obj, o)
 		return true
@@ -113,17 +101,29 @@ func (rcv *ServerFrame) Body(obj *flatbuffers.Table) bool {
 	return false
 }
 
+func (rcv *ServerFrame) RequestId() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *ServerFrame) MutateRequestId(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(8, n)
+}
+
 func ServerFrameStart(builder *flatbuffers.Builder) {
 	builder.StartObject(3)
 }
-func ServerFrameAddRequestId(builder *flatbuffers.Builder, requestId uint64) {
-	builder.PrependUint64Slot(0, requestId, 0)
-}
 func ServerFrameAddBodyType(builder *flatbuffers.Builder, bodyType ServerBody) {
-	builder.PrependByteSlot(1, byte(bodyType), 0)
+	builder.PrependByteSlot(0, byte(bodyType), 0)
 }
 func ServerFrameAddBody(builder *flatbuffers.Builder, body flatbuffers.UOffsetT) {
-	builder.PrependUOffsetTSlot(2, flatbuffers.UOffsetT(body), 0)
+	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(body), 0)
+}
+func ServerFrameAddRequestId(builder *flatbuffers.Builder, requestId uint64) {
+	builder.PrependUint64Slot(2, requestId, 0)
 }
 func ServerFrameEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

@@ -25,8 +25,8 @@ var Schema = verify.Schema{
 			{Name: "target", Slot: 0, Kind: verify.KindScalar, Size: 8, Align: 8, Rules: verify.Nonzero, ZeroDefault: true},
 		}},
 		2: {Name: "ClientFrame", Identifier: IdentifierOfClientFrame, Slots: 3, Cost: 64, Fields: []verify.Field{
-			{Name: "request_id", Slot: 0, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
-			{Name: "body", Slot: 2, Kind: verify.KindUnion, Rules: verify.Required},
+			{Name: "body", Slot: 1, Kind: verify.KindUnion, Rules: verify.Required},
+			{Name: "request_id", Slot: 2, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 		}},
 		3: {Name: "CommandOutcome", Slots: 11, Cost: 224, Fields: []verify.Field{
 			{Name: "disposition", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 1, Rules: verify.Present, ZeroDefault: true},
@@ -54,9 +54,9 @@ var Schema = verify.Schema{
 			{Name: "restarts", Slot: 3, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 		}},
 		6: {Name: "Diagnostic", Slots: 8, Cost: 176, Fields: []verify.Field{
-			{Name: "stage", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 5, ZeroDefault: true},
-			{Name: "code", Slot: 1, Kind: verify.KindString, Rules: verify.Required, MaxBytes: 255},
-			{Name: "message", Slot: 2, Kind: verify.KindString, Rules: verify.Required},
+			{Name: "code", Slot: 0, Kind: verify.KindString, Rules: verify.Required, MaxBytes: 255},
+			{Name: "message", Slot: 1, Kind: verify.KindString, Rules: verify.Required},
+			{Name: "stage", Slot: 2, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 5, ZeroDefault: true},
 			{Name: "offset", Slot: 3, Kind: verify.KindScalar, Size: 4, Align: 4, ZeroDefault: true},
 			{Name: "length", Slot: 4, Kind: verify.KindScalar, Size: 4, Align: 4, ZeroDefault: true},
 			{Name: "hint", Slot: 5, Kind: verify.KindString},
@@ -90,9 +90,9 @@ var Schema = verify.Schema{
 		11: {Name: "Keepalive", Slots: 0, Cost: 32, Fields: []verify.Field{}},
 		12: {Name: "ListDomainsRequest", Slots: 0, Cost: 32, Fields: []verify.Field{}},
 		13: {Name: "Related", Slots: 3, Cost: 80, Fields: []verify.Field{
-			{Name: "domain", Slot: 0, Kind: verify.KindString, MaxBytes: 255},
+			{Name: "name", Slot: 0, Kind: verify.KindString, Rules: verify.Required, MaxBytes: 255},
 			{Name: "kind", Slot: 1, Kind: verify.KindScalar, Size: 2, Align: 2, Rules: verify.Nonzero, ZeroDefault: true},
-			{Name: "name", Slot: 2, Kind: verify.KindString, Rules: verify.Required, MaxBytes: 255},
+			{Name: "domain", Slot: 2, Kind: verify.KindString, MaxBytes: 255},
 		}},
 		14: {Name: "RequestCancelled", Slots: 0, Cost: 32, Fields: []verify.Field{}},
 		15: {Name: "RequestRejected", Slots: 3, Cost: 80, Fields: []verify.Field{
@@ -101,8 +101,8 @@ var Schema = verify.Schema{
 			{Name: "text", Slot: 2, Kind: verify.KindString},
 		}},
 		16: {Name: "ServerFrame", Identifier: IdentifierOfServerFrame, Slots: 3, Cost: 64, Fields: []verify.Field{
-			{Name: "request_id", Slot: 0, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
-			{Name: "body", Slot: 2, Kind: verify.KindUnion, Ref: 1, Rules: verify.Required},
+			{Name: "body", Slot: 1, Kind: verify.KindUnion, Ref: 1, Rules: verify.Required},
+			{Name: "request_id", Slot: 2, Kind: verify.KindScalar, Size: 8, Align: 8, ZeroDefault: true},
 		}},
 		17: {Name: "SessionEnding", Slots: 3, Cost: 80, Fields: []verify.Field{
 			{Name: "reason", Slot: 0, Kind: verify.KindEnum, Size: 1, Align: 1, Ref: 2, Rules: verify.Present, ZeroDefault: true},
