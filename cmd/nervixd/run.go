@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/pprof"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ type runOptions struct {
 	data, connectors, fileRoot string
 	format, logFormat          string
 	drain                      time.Duration
+	cpuProfile                 string
 }
 
 func runCommand() *cobra.Command {
@@ -57,6 +59,7 @@ func runCommand() *cobra.Command {
 	f.StringVar(&o.format, "format", "text", "text or jsonl")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long admitted work may settle on a stop")
+	f.StringVar(&o.cpuProfile, "cpu-profile", "", "write a CPU profile of the daemon to this file")
 	return c
 }
 
@@ -93,6 +96,11 @@ func runFile(path string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	stopProfile, err := startProfile(o.cpuProfile)
+	if err != nil {
+		return errors.Join(err, n.close())
+	}
+	defer stopProfile()
 	r := &fileRun{node: n, source: source, log: log}
 	began := osclock.Mono()
 	outcome := r.apply(ctx, statements)
@@ -107,6 +115,24 @@ func runFile(path string, o runOptions) error {
 		err = errors.Join(err, e)
 	}
 	return errors.Join(outcome, err)
+}
+
+// startProfile begins a CPU profile; an empty path does nothing.
+func startProfile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}, nil
 }
 
 // tell shows diagnostics with their source lines.

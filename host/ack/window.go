@@ -25,41 +25,30 @@ type Window struct {
 	backoff    time.Duration
 	maxBackoff time.Duration
 
-	base     uint64 // arrival number of ring[0]
-	ring     []delivery
+	ring     ring
 	volatile int // deliveries beyond the durable position, settled ones included
 	open     int // deliveries that have not succeeded
 
-	rejected map[string]uint64 // position -> arrival number of deliveries the source was asked for again
-	retries  []uint64          // arrival numbers that failed and wait for their backoff
+	trouble  map[uint64]*trouble // of deliveries that failed at least once, by arrival number
+	rejected map[string]uint64   // position -> arrival number of deliveries the source was asked for again
+	retries  []uint64            // arrival numbers that failed and wait for their backoff
 	live     []*Block
+	last     [MaxPositionBytes]byte
 }
 
-type delivery struct {
-	pending  int32
-	attempt  uint8
-	state    state
-	length   uint8
+// trouble is what only a failed delivery needs.
+type trouble struct {
+	attempts int
 	rowError bool
-	attempts int32
 	retryAt  vtime.Mono
 	reason   error
-	position [MaxPositionBytes]byte
 }
-
-type state uint8
-
-const (
-	filling  state = iota // rows of the attempt are still being counted
-	sealed                // all rows are counted, some are under way
-	failed                // waits for its backoff
-	awaiting              // the source was asked for it again
-	settled               // succeeded
-)
 
 // NewWindow makes an empty window. backoff doubles up to maxBackoff with each failed attempt.
 func NewWindow(timeout, backoff, maxBackoff time.Duration) *Window {
-	return &Window{timeout: timeout, backoff: backoff, maxBackoff: maxBackoff, rejected: make(map[string]uint64)}
+	return &Window{
+		timeout: timeout, backoff: backoff, maxBackoff: maxBackoff, trouble: make(map[uint64]*trouble), rejected: make(map[string]uint64),
+	}
 }
 
 // Arrive takes up a delivery at a position and returns the token of its attempt. again is true for a redelivery, which uses no new place.
@@ -67,18 +56,15 @@ func (w *Window) Arrive(position []byte) (token uint64, again bool) {
 	if len(w.rejected) > 0 {
 		if n, ok := w.rejected[string(position)]; ok {
 			delete(w.rejected, string(position))
-			d := w.at(n)
+			d := w.ring.at(n)
 			d.attempt++
 			d.pending, d.state = 0, filling
 			return n<<8 | uint64(d.attempt), true
 		}
 	}
-	n := w.base + uint64(len(w.ring))
-	w.ring = append(w.ring, delivery{length: uint8(len(position))})
-	copy(w.ring[len(w.ring)-1].position[:], position)
 	w.volatile++
 	w.open++
-	return n << 8, false
+	return w.ring.push(position) << 8, false
 }
 
 // Expect counts one row of the attempt that is on its way.
@@ -92,14 +78,18 @@ func (w *Window) Expect(token uint64) {
 func (w *Window) Seal(token uint64) {
 	if d := w.find(token); d != nil && d.state == filling {
 		d.state = sealed
-		w.settleIfDone(d)
+		w.settleIfDone(d, token>>8)
 	}
 }
 
-func (w *Window) settleIfDone(d *delivery) {
-	if d.pending == 0 && d.state == sealed {
-		d.state = settled
-		w.open--
+func (w *Window) settleIfDone(d *delivery, n uint64) {
+	if d.pending != 0 || d.state != sealed {
+		return
+	}
+	d.state = settled
+	w.open--
+	if d.attempt > 0 {
+		delete(w.trouble, n)
 	}
 }
 
@@ -109,15 +99,22 @@ func (w *Window) Fail(token uint64, reason error, rowError bool, now vtime.Mono)
 	if d == nil || (d.state != filling && d.state != sealed) {
 		return
 	}
-	d.state, d.reason, d.rowError = failed, reason, rowError
-	d.attempts++
-	d.retryAt = now.Add(w.delay(d.attempts))
-	w.retries = append(w.retries, token>>8)
+	d.state = failed
+	n := token >> 8
+	t := w.trouble[n]
+	if t == nil {
+		t = &trouble{}
+		w.trouble[n] = t
+	}
+	t.attempts++
+	t.reason, t.rowError = reason, rowError
+	t.retryAt = now.Add(w.delay(t.attempts))
+	w.retries = append(w.retries, n)
 }
 
-func (w *Window) delay(attempts int32) time.Duration {
+func (w *Window) delay(attempts int) time.Duration {
 	d := w.backoff
-	for i := int32(1); i < attempts && d < w.maxBackoff; i++ {
+	for i := 1; i < attempts && d < w.maxBackoff; i++ {
 		d *= 2
 	}
 	return min(d, w.maxBackoff)
@@ -126,35 +123,28 @@ func (w *Window) delay(attempts int32) time.Duration {
 // find gives the delivery of a token, nil when the token's attempt is over.
 func (w *Window) find(token uint64) *delivery {
 	n := token >> 8
-	if n < w.base || n >= w.base+uint64(len(w.ring)) {
+	if !w.ring.holds(n) {
 		return nil
 	}
-	d := &w.ring[n-w.base]
+	d := w.ring.at(n)
 	if d.attempt != uint8(token) {
 		return nil
 	}
 	return d
 }
 
-func (w *Window) at(n uint64) *delivery { return &w.ring[n-w.base] }
-
-// Advance drops the succeeded prefix and returns the position of its last delivery and its length. The position slice is valid until the next call
-// of any method.
+// Advance drops the succeeded prefix and returns the position of its last delivery and its length. The position slice is valid until the
+// next call of any method.
 func (w *Window) Advance() (position []byte, count int) {
-	for count < len(w.ring) && w.ring[count].state == settled {
+	for count < w.ring.len && w.ring.at(w.ring.base+uint64(count)).state == settled {
 		count++
 	}
 	if count == 0 {
 		return nil, 0
 	}
-	last := w.ring[count-1]
-	w.base += uint64(count)
-	if count == len(w.ring) {
-		w.ring = w.ring[:0]
-	} else {
-		w.ring = w.ring[count:]
-	}
-	return last.position[:last.length], count
+	n := copy(w.last[:], w.ring.position(w.ring.base+uint64(count)-1))
+	w.ring.drop(count)
+	return w.last[:n], count
 }
 
 // Durable frees the places of deliveries whose position has become durable.
@@ -168,19 +158,21 @@ func (w *Window) Unresolved() int { return w.open }
 
 // Due returns the positions whose backoff is over; the source is to be asked for them again. They stay awaited until they arrive.
 func (w *Window) Due(now vtime.Mono) [][]byte {
+	if len(w.retries) == 0 {
+		return nil
+	}
 	var out [][]byte
 	kept := w.retries[:0]
 	for _, n := range w.retries {
-		if n < w.base {
+		if !w.ring.holds(n) {
 			continue
 		}
-		d := w.at(n)
-		if now.Before(d.retryAt) {
+		if now.Before(w.trouble[n].retryAt) {
 			kept = append(kept, n)
 			continue
 		}
-		d.state = awaiting
-		position := append([]byte(nil), d.position[:d.length]...)
+		w.ring.at(n).state = awaiting
+		position := append([]byte(nil), w.ring.position(n)...)
 		w.rejected[string(position)] = n
 		out = append(out, position)
 	}
@@ -191,11 +183,11 @@ func (w *Window) Due(now vtime.Mono) [][]byte {
 // NextDue is the earliest end of a backoff; ok is false when nothing waits for one.
 func (w *Window) NextDue() (at vtime.Mono, ok bool) {
 	for _, n := range w.retries {
-		if n < w.base {
+		if !w.ring.holds(n) {
 			continue
 		}
-		if d := w.at(n); !ok || d.retryAt.Before(at) {
-			at, ok = d.retryAt, true
+		if t := w.trouble[n]; !ok || t.retryAt.Before(at) {
+			at, ok = t.retryAt, true
 		}
 	}
 	return at, ok
@@ -212,23 +204,25 @@ type Oldest struct {
 
 // Oldest gives the oldest delivery that has not succeeded; ok is false when there is none.
 func (w *Window) Oldest() (o Oldest, ok bool) {
-	for i := range w.ring {
-		d := &w.ring[i]
-		if d.state == settled {
+	for n := w.ring.base; w.ring.holds(n); n++ {
+		if w.ring.at(n).state == settled {
 			continue
 		}
-		blocked := d.attempts >= BlockedAfter && d.rowError
-		return Oldest{append([]byte(nil), d.position[:d.length]...), int(d.attempts), d.reason, blocked}, true
+		t := w.trouble[n]
+		if t == nil {
+			return Oldest{}, true
+		}
+		return Oldest{append([]byte(nil), w.ring.position(n)...), t.attempts, t.reason, t.attempts >= BlockedAfter && t.rowError}, true
 	}
 	return Oldest{}, false
 }
 
 // Reset drops every delivery without judging it: its epoch ended. Tokens handed out before resolve nothing any more.
 func (w *Window) Reset() {
-	w.base += uint64(len(w.ring))
-	w.ring = nil
+	w.ring.drop(w.ring.len)
 	w.volatile, w.open = 0, 0
 	w.retries = nil
+	clear(w.trouble)
 	clear(w.rejected)
 	w.live = nil
 }
