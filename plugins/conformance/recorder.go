@@ -6,6 +6,7 @@ package conformance
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,7 +73,7 @@ func Rows(epoch uint64, b arrow.RecordBatch) []Row {
 		case *array.Binary:
 			return string(col.Value(i))
 		case *array.String:
-			return col.Value(i)
+			return strings.Clone(col.Value(i)) // a view of the batch, which is released
 		}
 		return "?"
 	}

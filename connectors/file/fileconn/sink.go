@@ -107,7 +107,7 @@ func (s *sink) wrap(err error) error {
 
 func (s *sink) openError(err error) error {
 	err = s.wrap(err)
-	if isEscape(err) || errors.Is(err, os.ErrPermission) {
+	if isEscape(err) || errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EISDIR) {
 		return sdk.Definitive(err)
 	}
 	return err
