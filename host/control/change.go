@@ -82,7 +82,7 @@ func (c *Control) check(h head, d *registry.Domain) (Checked, answer, bool) {
 	if err != nil {
 		return Checked{}, answer{diagnostics: fromError(fault.StagePlan, fault.ControlCorrupt, err)}, false
 	}
-	checked, diagnostics := c.Checker.Check(h.domain, base, []ast.Statement{h.stmt})
+	checked, diagnostics := c.cfg.Checker.Check(h.domain, base, []ast.Statement{h.stmt})
 	if len(diagnostics) > 0 {
 		return checked, answer{diagnostics: diagnostics}, false
 	}
@@ -115,7 +115,7 @@ func (c *Control) mutation(d *registry.Domain, k Checked) *registry.MutateModels
 			place = append(place, key)
 		}
 	}
-	m.Assign = c.Scheduler.Schedule(c.State(), d.Name, place)
+	m.Assign = c.cfg.Scheduler.Schedule(c.State(), d.Name, place)
 	return m
 }
 

@@ -51,7 +51,7 @@ func (c *Control) dropCluster(h head, s *ast.Drop) answer {
 
 // putUser hashes the password here, once, so that no command, log or snapshot ever holds it.
 func (c *Control) putUser(h head, name ident.Name, password ast.Secret, body *registry.PutUser, verb string) answer {
-	phc, err := c.Hasher.Hash(password.Reveal())
+	phc, err := c.cfg.Hasher.Hash(password.Reveal())
 	if err != nil {
 		return answer{diagnostics: fromError(fault.StageApply, fault.ControlUnavailable, err)}
 	}

@@ -145,7 +145,7 @@ func (c *Control) stepBody(d *registry.Domain, s step) (registry.Body, toldList)
 	if err != nil {
 		return nil, toldList{{s.first, fromError(fault.StagePlan, fault.ControlCorrupt, err)[0]}}
 	}
-	checked, diagnostics := c.Checker.Check(d.Name, base, s.stmts)
+	checked, diagnostics := c.cfg.Checker.Check(d.Name, base, s.stmts)
 	if len(diagnostics) > 0 {
 		return nil, judgeRun(s, checked.At, diagnostics, false).refused
 	}

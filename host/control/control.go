@@ -40,14 +40,15 @@ type Config struct {
 
 // Control executes requests. Its methods may be called concurrently.
 type Control struct {
-	Config
-	ctx    context.Context // the lifetime of everything Control starts
-	cancel context.CancelCauseFunc
-	group  sync.WaitGroup
-	states *signal[*registry.State] // committed
-	done   *signal[*registry.State] // installed
-	parsed texts
-	mu     struct {
+	cfg     Config
+	ctx     context.Context // the lifetime of everything Control starts
+	cancel  context.CancelCauseFunc
+	unwatch func()
+	group   sync.WaitGroup
+	states  *signal[*registry.State] // committed
+	done    *signal[*registry.State] // installed
+	parsed  texts
+	mu      struct {
 		sync.Mutex
 		closed  bool
 		running map[ident.Reference]*execution
@@ -68,19 +69,18 @@ func Open(ctx context.Context, cfg Config) (*Control, error) {
 	if cfg.Scheduler == nil {
 		cfg.Scheduler = onNode(cfg.Node.ID)
 	}
-	c := &Control{Config: cfg, states: newSignal(registry.NewState()), done: newSignal(registry.NewState())}
+	c := &Control{cfg: cfg, states: newSignal(registry.NewState()), done: newSignal(registry.NewState())}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	c.mu.running = map[ident.Reference]*execution{}
 	c.mu.busy = map[ident.Domain]bool{}
 	c.mu.bound = map[ident.Reference]bool{}
-	stop := cfg.Log.Watch(c.states.set)
-	context.AfterFunc(c.ctx, stop)
+	c.unwatch = cfg.Log.Watch(c.states.set)
 	if err := c.join(ctx); err != nil {
 		c.Close()
 		return nil, err
 	}
 	c.spawn(c.install)
-	if err := c.done.wait(ctx, reached(c.Log.State().Revision)); err != nil {
+	if err := c.done.wait(ctx, reached(c.cfg.Log.State().Revision)); err != nil {
 		c.Close()
 		return nil, fault.New(fault.ControlClosed, "control.Open", ident.Ref{}, "the committed revision could not be installed in time", err)
 	}
@@ -91,11 +91,11 @@ func Open(ctx context.Context, cfg Config) (*Control, error) {
 
 // join makes this start part of the committed state.
 func (c *Control) join(ctx context.Context) error {
-	if err := c.Log.WaitLeader(ctx); err != nil {
+	if err := c.cfg.Log.WaitLeader(ctx); err != nil {
 		return err
 	}
 	for _, b := range []registry.Body{
-		&registry.Bootstrap{Cluster: c.Cluster, Limits: c.Limits, Users: c.Users}, &registry.NodeStarted{Node: c.Node},
+		&registry.Bootstrap{Cluster: c.cfg.Cluster, Limits: c.cfg.Limits, Users: c.cfg.Users}, &registry.NodeStarted{Node: c.cfg.Node},
 	} {
 		res, err := c.propose(ctx, &registry.Command{Body: b})
 		if err != nil {
@@ -116,10 +116,11 @@ func (c *Control) Close() {
 	c.mu.Unlock()
 	c.cancel(fault.New(fault.ControlClosed, "control.Close", ident.Ref{}, "", nil))
 	c.group.Wait()
+	c.unwatch()
 }
 
 // State is the newest committed state.
-func (c *Control) State() *registry.State { return c.Log.State() }
+func (c *Control) State() *registry.State { return c.cfg.Log.State() }
 
 // Installed is the newest state that the Installer took over.
 func (c *Control) Installed() *registry.State { return c.done.get() }
@@ -166,7 +167,7 @@ func (c *Control) propose(ctx context.Context, cmd *registry.Command) (registry.
 	if _, err := registry.DecodeCommand(entry); err != nil {
 		return registry.Result{}, fault.New(fault.ControlCorrupt, "control.propose", ident.Ref{}, "the command cannot be stored", err)
 	}
-	return c.Log.Propose(ctx, entry)
+	return c.cfg.Log.Propose(ctx, entry)
 }
 
 // onNode is the Scheduler of a cluster of one.

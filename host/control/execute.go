@@ -138,7 +138,7 @@ func (c *Control) revert(session Request) {
 		Transaction: session.Transaction, To: registry.TransactionReverted,
 	}})
 	if err != nil {
-		c.Logger.Warn("a transaction could not be reverted; it expires when it is idle", "transaction", session.Transaction.String(), "error", err)
+		c.cfg.Logger.Warn("a transaction could not be reverted; it expires when it is idle", "transaction", session.Transaction.String(), "error", err)
 	}
 }
 

@@ -29,11 +29,11 @@ func (c *Control) install() {
 			}
 			continue
 		}
-		if err := c.Installer.Install(c.ctx, prev, next); err != nil {
+		if err := c.cfg.Installer.Install(c.ctx, prev, next); err != nil {
 			if c.ctx.Err() != nil {
 				return
 			}
-			c.Logger.Error("a committed revision could not be installed; it is tried again", "revision", uint64(next.Revision), "error", err)
+			c.cfg.Logger.Error("a committed revision could not be installed; it is tried again", "revision", uint64(next.Revision), "error", err)
 			if osclock.Wait(c.ctx, pause) != nil {
 				return
 			}

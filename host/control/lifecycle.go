@@ -55,7 +55,7 @@ func (c *Control) starting(d *registry.Domain, s *ast.Start) *registry.Start {
 			place = append(place, k)
 		}
 	}
-	return &registry.Start{Domain: d.Name, Base: d.Model, RestartPositions: s.AtNow, Assign: c.Scheduler.Schedule(c.State(), d.Name, place)}
+	return &registry.Start{Domain: d.Name, Base: d.Model, RestartPositions: s.AtNow, Assign: c.cfg.Scheduler.Schedule(c.State(), d.Name, place)}
 }
 
 // generation is the one that a start committed at a revision began; the caller holds the alteration lock.
@@ -106,7 +106,7 @@ func (c *Control) ready(name ident.Domain, g ident.Generation) error {
 			cancel(gone)
 		}
 	}()
-	err := c.Installer.Ready(ctx, name, g)
+	err := c.cfg.Installer.Ready(ctx, name, g)
 	cancel(nil)
 	<-watch
 	if !current(c.State()) {
@@ -138,7 +138,7 @@ func (c *Control) mustSettle(cmd *registry.Command, failure string, name ident.D
 		if err == nil {
 			return res, true
 		}
-		c.Logger.Warn(failure+"; it is tried again", "domain", string(name), "error", err)
+		c.cfg.Logger.Warn(failure+"; it is tried again", "domain", string(name), "error", err)
 	}
 	return registry.Result{}, false
 }

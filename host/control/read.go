@@ -38,7 +38,7 @@ func (c *Control) read(ctx context.Context, req Request, p parse.Parsed) answer 
 }
 
 func (c *Control) inspect(ctx context.Context, h head) answer {
-	got, err := c.Inspector.Inspect(ctx, c.State(), h.domain, h.stmt)
+	got, err := c.cfg.Inspector.Inspect(ctx, c.State(), h.domain, h.stmt)
 	if err != nil {
 		return answer{diagnostics: fromError(fault.StageResolve, fault.RequestUnsupported, err)}
 	}

@@ -80,7 +80,7 @@ func (c *Control) replay(d *registry.Domain, stmts []ast.Statement) replayed {
 			}
 			continue
 		}
-		checked, diagnostics := c.Checker.Check(d.Name, base, s.stmts)
+		checked, diagnostics := c.cfg.Checker.Check(d.Name, base, s.stmts)
 		if len(diagnostics) > 0 {
 			return judgeRun(s, checked.At, diagnostics, i == len(list)-1)
 		}

@@ -137,7 +137,7 @@ func (c *Control) expireIdle() {
 			}})
 			cancel()
 			if err != nil {
-				c.Logger.Warn("an idle transaction could not be expired", "transaction", t.ID.String(), "error", err)
+				c.cfg.Logger.Warn("an idle transaction could not be expired", "transaction", t.ID.String(), "error", err)
 			}
 		}
 	})
