@@ -17,6 +17,7 @@ func Catalogue() []Entry {
 		pluginCodes(),
 		stateCodes(),
 		sessionCodes(),
+		cliCodes(),
 		wireCodes(),
 	} {
 		all = append(all, area...)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nervix-go/nervix/client"
+	"github.com/nervix-go/nervix/host/datadir"
+	"github.com/nervix-go/nervix/host/kernel/fault"
+)
+
+// connect opens the one session of a run.
+func connect(ctx context.Context, t terminal, o options) (*client.Client, error) {
+	path, err := datadir.FindContext(o.context, t.getenv)
+	if err != nil {
+		return nil, badContext(err)
+	}
+	c, err := datadir.ReadContext(path)
+	if err != nil {
+		return nil, badContext(err)
+	}
+	session, err := client.Dial(ctx, client.Config{
+		Server: c.Server, CAPEM: []byte(c.CAPEM), User: c.Username, Password: c.Password, Program: "nervix",
+	})
+	switch {
+	case err == nil:
+		return session, nil
+	case errors.Is(err, client.ErrAddress):
+		return nil, exit(exitUsage, "context file %s: %v", path, err)
+	case errors.Is(err, client.ErrAuthentication):
+		return nil, exit(exitAuthentication, "%v\n  the node at %s does not take user %s with the password in %s\n  hint: write the present password into that file, or name another file with --context",
+			err, c.Server, c.Username, path)
+	case errors.Is(err, client.ErrTLS):
+		return nil, exit(exitConnect, "%v\n  context file: %s\n  hint: the certificate authority in the context file is not that of the node; use the context.json in the data folder of this node", err, path)
+	}
+	return nil, exit(exitConnect, "%v\n  server %s, context file %s\n  hint: %s", err, c.Server, path, fault.Lookup(fault.CLIUnreachable).Hint)
+}
+
+// badContext tells what to do about a context file that is missing or cannot be used.
+func badContext(err error) error {
+	return exit(exitUsage, "%v\n  hint: %s", err, fault.Lookup(fault.CodeOf(err)).Hint)
+}
