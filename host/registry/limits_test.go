@@ -18,7 +18,6 @@ type world struct {
 	t     *testing.T
 	state *registry.State
 	milli int64
-	refs  byte
 }
 
 func newWorld(t *testing.T, limits registry.Limits) *world {
