@@ -3,7 +3,7 @@ GO       ?= go
 BIN      := bin
 CONNECTORS := file
 
-.PHONY: build demo test lint generate soak licenses clean
+.PHONY: build demo test lint nocgo generate soak bench licenses clean
 
 build:
 	$(GO) build -o $(BIN)/nervixd ./cmd/nervixd
@@ -26,6 +26,10 @@ lint:
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
 
+# cgo is fenced into wasm/engine/shim and capi; all else builds without a C compiler.
+nocgo:
+	CGO_ENABLED=0 $(GO) build $$($(GO) list ./... | grep -v -e /wasm/engine/shim -e /capi)
+
 # Regenerates everything that is generated; CI fails if that changes a file.
 generate:
 	./host/wire/generate.sh
@@ -34,6 +38,13 @@ generate:
 # The long runs: 200 kills under load, 100 kills while defining, longer fuzzing.
 soak:
 	NERVIX_SOAK=1 $(GO) test -count=1 -timeout 60m ./...
+
+# The figures of README.md; bench/peers brings Benthos and its dependencies.
+bench: build
+	@mkdir -p bench-out
+	$(GO) test ./bench/relayhop -run '^$$' -bench . -benchtime 300000x -count 5 -cpu 2
+	cd bench/peers && $(GO) build -o ../../bench-out/peers .
+	$(GO) run ./bench/ndjson -nervixd $(BIN)/nervixd -peers bench-out/peers
 
 licenses:
 	@cd tools && $(GO) build -o ../$(BIN)/licenses ./licenses
