@@ -78,40 +78,46 @@ func (t *Table[V]) Accept(key *batch.Key, now vtime.Logical) (entry *Entry[V], c
 	return e, created, evicted
 }
 
-// Expire removes and returns every branch whose idle time has reached TTL at now, least recently used first. Entries are ordered by last use,
-// so a scan costs what it removes; only after domain time went backwards it looks at every entry, until they are in order again.
-func (t *Table[V]) Expire(now vtime.Logical) []*Entry[V] {
+// TTL is the idle time after which branches expire; 0 means never.
+func (t *Table[V]) TTL() time.Duration { return t.ttl }
+
+// Over says whether the idle time of an entry has reached TTL at now. An idle time beyond the range of a duration is over, unless it is negative.
+func (t *Table[V]) Over(e *Entry[V], now vtime.Logical) bool {
+	if t.ttl <= 0 || now.Before(e.lastUsed) {
+		return false
+	}
+	idle, err := now.Sub(e.lastUsed)
+	return err != nil || idle >= t.ttl
+}
+
+// Overdue lists every branch whose idle time has reached TTL at now, least recently used first, for owners that must ask before they let one
+// go. Entries are ordered by last use, so a scan costs what it finds; only after domain time went backwards it looks at every entry,
+// until they are in order again.
+func (t *Table[V]) Overdue(now vtime.Logical) []*Entry[V] {
 	if t.ttl <= 0 {
 		return nil
 	}
 	var out []*Entry[V]
 	disordered := false
-	var kept *Entry[V]
-	for e := t.oldest; e != nil; {
-		next := e.newer
-		switch {
-		case t.over(e, now):
-			t.remove(e)
+	for e := t.oldest; e != nil; e = e.newer {
+		disordered = disordered || e.older != nil && e.lastUsed.Before(e.older.lastUsed)
+		if t.Over(e, now) {
 			out = append(out, e)
-		case !t.disordered:
+		} else if !t.disordered {
 			return out
-		default:
-			disordered = disordered || kept != nil && e.lastUsed.Before(kept.lastUsed)
-			kept = e
 		}
-		e = next
 	}
 	t.disordered = disordered
 	return out
 }
 
-// over says whether the idle time has reached TTL. An idle time beyond the range of a duration is over, unless it is negative.
-func (t *Table[V]) over(e *Entry[V], now vtime.Logical) bool {
-	if now.Before(e.lastUsed) {
-		return false
+// Expire removes and returns what is overdue.
+func (t *Table[V]) Expire(now vtime.Logical) []*Entry[V] {
+	out := t.Overdue(now)
+	for _, e := range out {
+		t.remove(e)
 	}
-	idle, err := now.Sub(e.lastUsed)
-	return err != nil || idle >= t.ttl
+	return out
 }
 
 // Remove ends a branch.

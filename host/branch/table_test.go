@@ -87,6 +87,12 @@ func TestTableAgreesWithModel(t *testing.T) {
 				}
 			case "scan":
 				want := m.over(now, ttl)
+				if got := names(table.Overdue(at)); !slices.Equal(got, want) {
+					t.Fatalf("at %d overdue %v, want %v of %v", now, got, want, m.used)
+				}
+				if rapid.Bool().Draw(t, "only look") {
+					continue
+				}
 				if got := names(table.Expire(at)); !slices.Equal(got, want) {
 					t.Fatalf("at %d released %v, want %v of %v", now, got, want, m.used)
 				}

@@ -3,8 +3,6 @@
 package runtime
 
 import (
-	"slices"
-
 	"github.com/nervix-go/nervix/host/branch"
 	"github.com/nervix-go/nervix/host/lanes"
 )
@@ -65,20 +63,16 @@ func (n *Node) Scan() {
 		return
 	}
 	n.mu.Lock()
-	expired := n.mu.branches.Expire(now)
-	for _, e := range slices.Backward(expired) {
-		// Put it back until its lane has agreed; its last use and its place in the order stay.
-		n.mu.branches.Restore(e)
-	}
+	overdue := n.mu.branches.Overdue(now)
 	n.mu.Unlock()
-	for _, e := range expired {
+	for _, e := range overdue {
 		b := e.Value
 		b.lane.Post(lanes.Func(func(*lanes.Lane) {
 			if !n.handler.Quiet(b) {
 				return
 			}
 			n.mu.Lock()
-			if !b.queued && e.Idle(now, n.mu.branches.TTL()) {
+			if !b.queued && n.mu.branches.Over(e, now) {
 				n.mu.branches.Remove(e)
 			}
 			n.mu.Unlock()
