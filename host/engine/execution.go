@@ -40,6 +40,7 @@ type execution struct {
 	ingestors []*ingestor.Ingestor
 	junctions []*junction.Junction
 	emitters  []*emitter.Emitter
+	history   *history
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -54,6 +55,7 @@ func newExecution(e *Engine, graph *model.Graph, generation ident.Generation) *e
 		engine: e, domain: graph.Domain, generation: generation, graph: graph, relays: make(map[ident.Name]*owner.Owner, len(graph.Relays)),
 		ready: make(chan struct{}),
 	}
+	x.history = newHistory()
 	x.ctx, x.cancel = context.WithCancel(e.ctx)
 	return x
 }
@@ -96,7 +98,9 @@ func (x *execution) reopen(i *ingestor.Ingestor) {
 
 // upkeep reports waiting rows as alive and releases branches whose TTL is over.
 func (x *execution) upkeep() {
-	now := osclock.Mono().NS()
+	at := osclock.Mono()
+	now := at.NS()
+	x.sample(at)
 	for _, r := range x.relays {
 		r.Touch(now)
 		r.Scan()

@@ -110,7 +110,9 @@ func (in inspection) relayObservation(plan *model.Relay) *describe.RelayObservat
 		return nil
 	}
 	o := in.x.relays[plan.Ref.Name].Observe()
-	return &describe.RelayObservation{Node: in.e.NodeName(), Buffered: o.Depth, Branches: uint64(o.Branches)}
+	return &describe.RelayObservation{Node: in.e.NodeName(), Buffered: o.Depth, Branches: uint64(o.Branches),
+		Wall: in.x.history.percentiles(plan.Ref.Name, o.Depths), Domain: in.x.history.percentiles(plan.Ref.Name, o.Depths),
+	}
 }
 
 func (in inspection) ingestor(plan *model.Ingestor) describe.IngestorObservation {
@@ -133,13 +135,13 @@ func (in inspection) ingestor(plan *model.Ingestor) describe.IngestorObservation
 		}
 	}
 	for i, sent := range o.Sent {
-		seen.Sent = append(seen.Sent, in.edge(plan.Routes[i].Relay, sent.Rows))
+		seen.Sent = append(seen.Sent, in.edge(edgeKey{plan.Ref, true, i}, plan.Routes[i].Relay, sent.Rows))
 	}
 	return seen
 }
 
-func (in inspection) edge(relay *model.Relay, total uint64) describe.EdgeObservation {
-	return describe.EdgeObservation{Relay: string(relay.Ref.Name), Node: in.e.NodeName(), Total: total}
+func (in inspection) edge(key edgeKey, relay *model.Relay, total uint64) describe.EdgeObservation {
+	return describe.EdgeObservation{Relay: string(relay.Ref.Name), Node: in.e.NodeName(), Total: total, Rates: in.x.history.edgeRates(key)}
 }
 
 func (in inspection) junction(plan *model.Junction) describe.JunctionObservation {
@@ -150,10 +152,10 @@ func (in inspection) junction(plan *model.Junction) describe.JunctionObservation
 	}
 	o := j.Observe()
 	for i, input := range plan.Inputs {
-		seen.Received = append(seen.Received, in.edge(input.Relay, o.Received[i].Rows))
+		seen.Received = append(seen.Received, in.edge(edgeKey{plan.Ref, false, i}, input.Relay, o.Received[i].Rows))
 	}
 	for i, sent := range o.Sent {
-		seen.Sent = append(seen.Sent, in.edge(plan.Routes[i].Relay, sent.Rows))
+		seen.Sent = append(seen.Sent, in.edge(edgeKey{plan.Ref, true, i}, plan.Routes[i].Relay, sent.Rows))
 	}
 	return seen
 }
@@ -169,7 +171,7 @@ func (in inspection) emitter(plan *model.Emitter) describe.EmitterObservation {
 		Status: describe.EmitterStatus(o.Status), Detail: o.Detail, TransientError: o.Transient, ReconnectBackoff: o.Backoff, Published: o.Emitted,
 	}
 	for i, input := range plan.Inputs {
-		seen.Received = append(seen.Received, in.edge(input.Relay, o.Inputs[i].Rows))
+		seen.Received = append(seen.Received, in.edge(edgeKey{plan.Ref, false, i}, input.Relay, o.Inputs[i].Rows))
 	}
 	return seen
 }

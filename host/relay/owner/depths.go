@@ -18,6 +18,15 @@ func (d *Depths) Observe(depth uint64) {
 	d.Max = max(d.Max, depth)
 }
 
+// Since is the part of d that came after an earlier copy of it; the greatest depth stays that of all.
+func (d Depths) Since(before Depths) Depths {
+	for i := range d.Buckets {
+		d.Buckets[i] -= before.Buckets[i]
+	}
+	d.Count -= before.Count
+	return d
+}
+
 // Quantile is an upper bound of the depth below which the given share (0..1) of the admissions stayed, 0 when there were none.
 func (d *Depths) Quantile(q float64) uint64 {
 	if d.Count == 0 {
