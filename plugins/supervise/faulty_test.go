@@ -28,7 +28,7 @@ import (
 // built holds the faulty connector under each of its names.
 var built string
 
-var kinds = []string{"faulty", "chatty", "dies", "liar", "ancient", "swapped"}
+var kinds = []string{"faulty", "chatty", "dies", "liar", "ancient", "swapped", "silent"}
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("SUPERVISE_TEST_HOST"); dir != "" {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -62,12 +63,17 @@ func (g GoPlugin) Launch(ctx context.Context, c Installed) (Running, error) {
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		AutoMTLS:         true,
 		SkipHostEnv:      true,
+		StartTimeout:     startTimeout,
 		Logger:           hclog.NewNullLogger(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: g.runDir()},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (goplugin.Runner, error) {
 			r, err := newRunner(c.Path, cmd.Env, child, log)
+			if err != nil {
+				return nil, err
+			}
 			p.runner = r
-			return r, err
+			p.started.Store(r)
+			return r, nil
 		},
 	})
 	err = p.connect(ctx)
@@ -101,7 +107,8 @@ func startFault(c Installed, what string, err error) error {
 // osProcess is one connector process.
 type osProcess struct {
 	client  *plugin.Client
-	runner  *runner
+	runner  *runner                // read after connect
+	started atomic.Pointer[runner] // the same, for a start that is given up
 	control Control
 	data    net.Conn
 }
@@ -131,29 +138,20 @@ func (p *osProcess) connect(ctx context.Context) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		// Closing the data socket ends a connector of ours even before its number is known to us; go-plugin's own limit is a minute.
-		_ = p.data.Close()
-		<-p.killOnce(done)
+		if r := p.started.Load(); r != nil {
+			r.abort() // ends go-plugin's wait for the handshake as well
+		}
+		<-done
 		return context.Cause(ctx)
 	}
-}
-
-// killOnce kills the process as soon as go-plugin's start returned or its runner runs.
-func (p *osProcess) killOnce(done <-chan error) <-chan error {
-	if p.client.ID() != "" { // takes go-plugin's lock, so the start is over
-		_ = p.runner.Kill(context.Background())
-	}
-	return done
 }
 
 // abandon leaves nothing behind after a failed start.
 func (p *osProcess) abandon() {
 	_ = p.data.Close()
 	if p.runner != nil {
-		_ = p.runner.Kill(context.Background())
-		if p.runner.pid != 0 {
-			<-p.runner.exited
-		}
+		p.runner.abort()
+		<-p.runner.exited
 	}
 	p.client.Kill()
 }

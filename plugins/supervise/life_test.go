@@ -203,3 +203,28 @@ func TestStoppedConnectorIsNoticed(t *testing.T) {
 	src.State(connector.Open)
 	book.await(t, "no answer to a ping")
 }
+
+func TestStopDuringStart(t *testing.T) {
+	// req: P-008
+	h, _ := newHost(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	src, err := h.OpenSource(ctx, plan("silent", "", ""), nothing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := statusOf(h, "silent"); st.State != "starting" {
+		t.Errorf("%+v", st)
+	}
+	if err := src.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := h.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if st := statusOf(h, "silent"); st.State != "stopped" {
+		t.Errorf("%+v", st)
+	}
+}

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/nervix-go/nervix/host/osclock"
 	pluginv1 "github.com/nervix-go/nervix/plugins/proto/v1"
@@ -34,19 +37,27 @@ type link struct {
 // inbound is the receiving side of one channel. Its credit is checked before a body is allocated.
 type inbound struct {
 	source  bool
-	credit  wire.Credit // guarded by link.mu
-	again   int64       // rows the host rejected and did not get again, guarded by link.mu
-	deliver func(frame) // does not block
+	credit  wire.Credit  // guarded by link.mu
+	again   int64        // rows the host rejected and did not get again, guarded by link.mu
+	deliver func(frame)  // does not block
+	queued  atomic.Int64 // frames delivered and not released
 }
+
+// maxQueued bounds what waits for a session beside batches, which credit bounds.
+const maxQueued = 4096
 
 // frame is what a channel received. The receiver owns body.
 type frame struct {
 	link *link
+	in   *inbound
 	h    wire.Header
 	body *memory.Buffer
 }
 
 func (f frame) release() {
+	if f.in != nil {
+		f.in.queued.Add(-1)
+	}
 	if f.body != nil {
 		f.body.Release()
 	}
@@ -79,6 +90,9 @@ func (l *link) closeChannel(ctx context.Context, channel uint32) error {
 	defer cancel()
 	reply, err := l.control.Close(ctx, &pluginv1.CloseRequest{Channel: channel})
 	l.forget(channel)
+	if c := status.Code(err); c == codes.NotFound || c == codes.Unavailable {
+		return nil // it was never opened, or its process is gone
+	}
 	if err == nil && reply.GetFailure() != "" {
 		err = errors.New(reply.GetFailure())
 	}
@@ -118,8 +132,11 @@ func (in *inbound) spend(h wire.Header) bool {
 	return in.again >= 0 && in.credit.Take(int64(h.Length), 0)
 }
 
-// maxNote bounds bodies that are no batches.
-const maxNote = 1 << 20
+// maxNote and maxAnswer bound bodies that are no batches.
+const (
+	maxNote   = 64 << 10
+	maxAnswer = 16 << 20
+)
 
 // accept judges a header before its body is read (P-012).
 func (l *link) accept(h wire.Header) error {
@@ -132,6 +149,9 @@ func (l *link) accept(h wire.Header) error {
 		}
 		return nil // closed by us while the frame was on its way
 	}
+	if in.queued.Load() > maxQueued {
+		return fmt.Errorf("%w: more than %d frames wait on channel %d", wire.ErrViolation, maxQueued, h.Channel)
+	}
 	switch {
 	case h.Kind == wire.KindBatch && in.source:
 		if !in.spend(h) {
@@ -139,7 +159,11 @@ func (l *link) accept(h wire.Header) error {
 		}
 	case h.Kind == wire.KindSchema && in.source, h.Kind == wire.KindFinished && in.source, h.Kind == wire.KindAnswer && !in.source,
 		h.Kind == wire.KindFailed, h.Kind == wire.KindClosed:
-		if h.Length > maxNote {
+		limit := uint32(maxNote)
+		if h.Kind == wire.KindAnswer {
+			limit = maxAnswer
+		}
+		if h.Length > limit {
 			return fmt.Errorf("%w: a frame of kind %d with %d bytes", wire.ErrViolation, h.Kind, h.Length)
 		}
 	default:
@@ -166,11 +190,12 @@ func (l *link) read() {
 			delete(l.mu.channels, h.Channel)
 		}
 		l.mu.Unlock()
-		f := frame{l, h, body}
+		f := frame{link: l, in: in, h: h, body: body}
 		if in == nil {
 			f.release()
 			continue
 		}
+		in.queued.Add(1)
 		in.deliver(f)
 	}
 }

@@ -38,6 +38,7 @@ type runner struct {
 	mu     struct {
 		sync.Mutex
 		started bool
+		aborted bool
 		reason  string
 		strays  []string
 	}
@@ -72,7 +73,7 @@ func (r *runner) Start(context.Context) error {
 		return errors.Join(err, outR.Close(), outW.Close())
 	}
 	r.cmd.Stdout, r.cmd.Stderr = outW, errW
-	err = r.cmd.Start()
+	err = r.spawn()
 	for _, f := range append([]*os.File{outW, errW}, r.cmd.ExtraFiles...) {
 		_ = f.Close()
 	}
@@ -82,10 +83,6 @@ func (r *runner) Start(context.Context) error {
 		close(r.exited)
 		return err
 	}
-	r.mu.Lock()
-	r.mu.started = true
-	r.mu.Unlock()
-	r.pid = r.cmd.Process.Pid
 	var lines *io.PipeWriter
 	r.handshake, lines = io.Pipe()
 	r.output.Add(2)
@@ -97,6 +94,28 @@ func (r *runner) Start(context.Context) error {
 	}()
 	go r.reap()
 	return nil
+}
+
+// spawn starts the process unless abort came first.
+func (r *runner) spawn() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.aborted {
+		return errors.New("the start was given up")
+	}
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	r.mu.started, r.pid = true, r.cmd.Process.Pid
+	return nil
+}
+
+// abort kills the process, or keeps it from being started.
+func (r *runner) abort() {
+	r.mu.Lock()
+	r.mu.aborted = true
+	r.mu.Unlock()
+	r.signal(true, unix.SIGKILL)
 }
 
 // readStdout passes the handshake line on and treats everything else as output of the connector (P-009).

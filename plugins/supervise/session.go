@@ -25,6 +25,8 @@ type session struct {
 	emitting sync.Mutex // held during callbacks; Close takes it to be sure that none follows
 	silent   bool
 
+	closeErr error // read after done
+
 	// owned
 	link    *link
 	channel uint32 // 0: not open
@@ -159,7 +161,7 @@ func (s *session) shut(ctx context.Context, self attached) error {
 	s.emitting.Unlock()
 	select {
 	case <-s.done:
-		return nil
+		return s.closeErr
 	default:
 		return context.Cause(ctx)
 	}

@@ -100,9 +100,7 @@ func (s *sinkSession) handle(n note) (ended bool) {
 }
 
 func (s *sinkSession) letGo() (ended bool) {
-	if err := s.closeChannel(s.closeCtx); err != nil {
-		s.p.log.Warn("sink did not close cleanly", "subject", s.plan.Emitter.String(), "reason", err.Error())
-	}
+	s.closeErr = s.closeChannel(s.closeCtx)
 	return true
 }
 

@@ -99,9 +99,7 @@ func (s *sourceSession) handle(n note) (ended bool) {
 	case noteReject:
 		s.reject(n.epoch, n.position)
 	case noteClose:
-		if err := s.closeChannel(n.ctx); err != nil {
-			s.p.log.Warn("source did not close cleanly", "subject", s.plan.Ingestor.String(), "reason", err.Error())
-		}
+		s.closeErr = s.closeChannel(n.ctx)
 		s.columns.release()
 		return true
 	}

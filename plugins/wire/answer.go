@@ -22,8 +22,11 @@ type Answers struct {
 	RetryAfter time.Duration
 }
 
-// Texts in answers are cut to this length.
-const maxReason = 4096
+// Texts in answers are cut: the reason of a payload, and the failure of an attempt.
+const (
+	maxReason  = 512
+	maxFailure = 4096
+)
 
 // Append encodes a.
 func (a Answers) Append(b []byte) []byte {
@@ -31,9 +34,9 @@ func (a Answers) Append(b []byte) []byte {
 	for _, one := range a.List {
 		b = binary.LittleEndian.AppendUint64(b, one.First)
 		b = binary.LittleEndian.AppendUint64(b, one.Last)
-		b = appendText(b, one.Rejected)
+		b = appendText(b, one.Rejected, maxReason)
 	}
-	b = appendText(b, a.Failure)
+	b = appendText(b, a.Failure, maxFailure)
 	if a.Definitive {
 		b = append(b, 1)
 	} else {
@@ -42,8 +45,8 @@ func (a Answers) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(min(a.RetryAfter.Milliseconds(), 1<<31)))
 }
 
-func appendText(b []byte, s string) []byte {
-	s = s[:min(len(s), maxReason)]
+func appendText(b []byte, s string, limit int) []byte {
+	s = s[:min(len(s), limit)]
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(s)))
 	return append(b, s...)
 }
