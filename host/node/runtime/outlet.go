@@ -56,8 +56,14 @@ func NewOutlet(route *Route, key *batch.Key, lane *lanes.Lane, holder Holder, al
 	return o
 }
 
-// Add buffers rows with the lineage that names them; both pass to the outlet. now is the execution snapshot of the rows.
+// Add buffers rows with the lineage that names them; both pass to the outlet. now is the execution snapshot of the rows. A piece
+// without rows ends at once.
 func (o *Outlet) Add(l *lanes.Lane, p batch.Piece, lin lineage.Lineage, now vtime.Logical) {
+	if p.Len() == 0 { // nothing to wait for; buffered, it would never be flushed
+		p.Release()
+		lin.Settle()
+		return
+	}
 	if o.rows == 0 {
 		o.lineage = lin
 	} else {
@@ -68,6 +74,10 @@ func (o *Outlet) Add(l *lanes.Lane, p batch.Piece, lin lineage.Lineage, now vtim
 
 // AddDeliveries buffers ingested rows; row i of the piece belongs to deliveries[i]. The slice is copied.
 func (o *Outlet) AddDeliveries(l *lanes.Lane, p batch.Piece, deliveries []uint64, now vtime.Logical) {
+	if p.Len() == 0 {
+		p.Release()
+		return
+	}
 	o.deliveries = append(o.deliveries, deliveries...)
 	o.add(l, p, now)
 }
@@ -86,7 +96,7 @@ func (o *Outlet) add(l *lanes.Lane, p batch.Piece, now vtime.Logical) {
 	}
 }
 
-// arm sets the deadline of the first row.
+// arm sets the deadline of the first row. Domain time may run at another rate than the timer, and now may be some time ago.
 func (o *Outlet) arm(l *lanes.Lane, now vtime.Logical) {
 	if o.route.Flush.Immediate {
 		l.Arm(&o.timer, ImmediateWindow, lanes.Func(o.expired))
@@ -97,7 +107,11 @@ func (o *Outlet) arm(l *lanes.Lane, now vtime.Logical) {
 		due = vtime.LogicalFromNS(1<<63 - 1)
 	}
 	o.due = due
-	l.Arm(&o.timer, o.route.Flush.Each, lanes.Func(o.expired))
+	left, err := o.route.Clock.Until(due)
+	if err != nil {
+		left = o.route.Flush.Each // expired will ask again
+	}
+	l.Arm(&o.timer, max(0, left), lanes.Func(o.expired))
 }
 
 // expired flushes if domain time has really come to the deadline; timers only guess at it.
