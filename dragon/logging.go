@@ -72,26 +72,36 @@ func firstLine(s string) string {
 	return line
 }
 
-// standardLog receives the standard log package. The log store writes there and announces a failed commit with a line printed by its
-// Fatalf, which panics next; the line is told by who prints it, never by its text.
+// standardLog receives the standard log package. The log store writes there and announces its failures with lines that end the process
+// here; such a line is told by who prints it, never by its text.
 type standardLog struct{}
+
+// failing are the printers of the store's failures: a failed commit, after which it panics on a goroutine of its own, and a failed flush or
+// compaction, which it would try again for ever while commits wait.
+var failing = []string{
+	"github.com/lni/dragonboat/v4/internal/logdb/kv/pebble.pebbleLogger.Fatalf",
+	"github.com/cockroachdb/pebble.(*EventListener).EnsureDefaults.func",
+}
 
 func (standardLog) Write(p []byte) (int, error) {
 	text := string(bytes.TrimSpace(p))
-	if calledFrom("internal/logdb/kv/pebble.pebbleLogger.Fatalf") {
+	if printedBy(failing) {
 		(*sink.fatal.Load())("the control plane's log cannot be stored", fmt.Errorf("%s", firstLine(text)))
 	}
 	sink.logger.Load().Debug(text, "component", "log")
 	return len(p), nil
 }
 
-func calledFrom(suffix string) bool {
+// printedBy says whether a function whose name begins like one of the list is among the callers.
+func printedBy(functions []string) bool {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if strings.HasSuffix(f.Function, suffix) {
-			return true
+		for _, name := range functions {
+			if strings.HasPrefix(f.Function, name) {
+				return true
+			}
 		}
 		if !more {
 			return false
