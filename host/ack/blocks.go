@@ -35,7 +35,7 @@ func (w *Window) Settled(b *Block, now vtime.Mono) {
 			continue
 		}
 		d.pending--
-		w.settleIfDone(d, token>>8)
+		w.settleIfDone(d, token>>attemptBits)
 	}
 }
 

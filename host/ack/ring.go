@@ -5,7 +5,7 @@ package ack
 // delivery is one source delivery of a window. It is eight bytes, because there may be a hundred thousand of them.
 type delivery struct {
 	pending int32
-	attempt uint8
+	attempt uint16
 	state   state
 	length  uint8 // of its position
 }

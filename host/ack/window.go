@@ -38,10 +38,10 @@ type Window struct {
 
 // trouble is what only a failed delivery needs.
 type trouble struct {
-	attempts int
-	rowError bool
-	retryAt  vtime.Mono
-	reason   error
+	attempts  int
+	rowErrors int // attempts that failed on a row
+	retryAt   vtime.Mono
+	reason    error
 }
 
 // NewWindow makes an empty window. backoff doubles up to maxBackoff with each failed attempt.
@@ -59,13 +59,19 @@ func (w *Window) Arrive(position []byte) (token uint64, again bool) {
 			d := w.ring.at(n)
 			d.attempt++
 			d.pending, d.state = 0, filling
-			return n<<8 | uint64(d.attempt), true
+			return tokenOf(n, d.attempt), true
 		}
 	}
 	w.volatile++
 	w.open++
-	return w.ring.push(position) << 8, false
+	return tokenOf(w.ring.push(position), 0), false
 }
+
+// attemptBits are the low bits of a token, which number the attempt. A delivery would have to fail 65,536 times, at its greatest backoff
+// for most of them, before an attempt could be mistaken for another.
+const attemptBits = 16
+
+func tokenOf(n uint64, attempt uint16) uint64 { return n<<attemptBits | uint64(attempt) }
 
 // Expect counts one row of the attempt that is on its way.
 func (w *Window) Expect(token uint64) {
@@ -78,7 +84,7 @@ func (w *Window) Expect(token uint64) {
 func (w *Window) Seal(token uint64) {
 	if d := w.find(token); d != nil && d.state == filling {
 		d.state = sealed
-		w.settleIfDone(d, token>>8)
+		w.settleIfDone(d, token>>attemptBits)
 	}
 }
 
@@ -88,7 +94,7 @@ func (w *Window) settleIfDone(d *delivery, n uint64) {
 	}
 	d.state = settled
 	w.open--
-	if d.attempt > 0 {
+	if len(w.trouble) > 0 {
 		delete(w.trouble, n)
 	}
 }
@@ -100,14 +106,17 @@ func (w *Window) Fail(token uint64, reason error, rowError bool, now vtime.Mono)
 		return
 	}
 	d.state = failed
-	n := token >> 8
+	n := token >> attemptBits
 	t := w.trouble[n]
 	if t == nil {
 		t = &trouble{}
 		w.trouble[n] = t
 	}
 	t.attempts++
-	t.reason, t.rowError = reason, rowError
+	t.reason = reason
+	if rowError {
+		t.rowErrors++
+	}
 	t.retryAt = now.Add(w.delay(t.attempts))
 	w.retries = append(w.retries, n)
 }
@@ -122,12 +131,12 @@ func (w *Window) delay(attempts int) time.Duration {
 
 // find gives the delivery of a token, nil when the token's attempt is over.
 func (w *Window) find(token uint64) *delivery {
-	n := token >> 8
+	n := token >> attemptBits
 	if !w.ring.holds(n) {
 		return nil
 	}
 	d := w.ring.at(n)
-	if d.attempt != uint8(token) {
+	if d.attempt != uint16(token) {
 		return nil
 	}
 	return d
@@ -212,7 +221,7 @@ func (w *Window) Oldest() (o Oldest, ok bool) {
 		if t == nil {
 			return Oldest{}, true
 		}
-		return Oldest{append([]byte(nil), w.ring.position(n)...), t.attempts, t.reason, t.attempts >= BlockedAfter && t.rowError}, true
+		return Oldest{append([]byte(nil), w.ring.position(n)...), t.attempts, t.reason, t.rowErrors >= BlockedAfter}, true
 	}
 	return Oldest{}, false
 }
