@@ -38,7 +38,7 @@ func (e *Emitter) Handle(l *lanes.Lane, b *runtime.Branch, input int, in *batch.
 	w := e.config.Benches.At(l)
 	w.Begin(in.Record, nil, snapshot.Now)
 	defer w.End()
-	in = e.source(w, input, in)
+	in = e.source(l, w, input, in)
 	if in == nil {
 		e.stats.collected(received, 0)
 		return
@@ -54,7 +54,7 @@ func (e *Emitter) Handle(l *lanes.Lane, b *runtime.Branch, input int, in *batch.
 }
 
 // source applies the source WHERE; nil means that no row is left and the batch has ended.
-func (e *Emitter) source(w *runtime.Workbench, input int, in *batch.Batch) *batch.Batch {
+func (e *Emitter) source(l *lanes.Lane, w *runtime.Workbench, input int, in *batch.Batch) *batch.Batch {
 	where := e.plan.Inputs[input].Where
 	if where == nil {
 		return in
@@ -62,7 +62,7 @@ func (e *Emitter) source(w *runtime.Workbench, input int, in *batch.Batch) *batc
 	mask, failed := w.Mask(where)
 	failures := runtime.FromPredicate(nil, runtime.OpSourceWhere, where.Reads(), failed)
 	if len(failures) > 0 {
-		e.faults.Report(nil, w, failures, e.origin(w, in, w.Env.Now, false), runtime.LineageAnswers{Lineage: in.Lineage, Failures: failures})
+		e.faults.Report(l, w, failures, e.origin(w, in, w.Env.Now, false), runtime.LineageAnswers{Lineage: in.Lineage, Failures: failures})
 	}
 	rows, all := runtime.RowsOf(mask, in.Rows())
 	if all {

@@ -28,7 +28,7 @@ func (i *Ingestor) advance(l *lanes.Lane) {
 		i.save()
 	}
 	i.redeliver(l)
-	i.stats.observe(i.window)
+	i.observe()
 }
 
 // save hands the position to the store unless a write is under way.
@@ -66,7 +66,7 @@ func (i *Ingestor) saved(epoch uint64, position []byte, count int, err error) {
 		}
 	}
 	i.save()
-	i.stats.observe(i.window)
+	i.observe()
 }
 
 // redeliver asks the source again for deliveries whose backoff is over, and arms the timer for the next ones (P-023).

@@ -66,6 +66,7 @@ func (g *group) stamp(l *lanes.Lane, m *message) {
 			good = append(good, uint32(k))
 			continue
 		}
+		m.marks[k] = g.now.NS() // what stands under a null is no time
 		failures = append(failures, runtime.Failure{
 			Row: uint32(k), Code: runtime.CodeValidation, Operation: runtime.OpAdmit, Index: construct.NoIndex, Fields: []string{"input." + name},
 			Reason: "the timestamp field `" + name + "` is null", Class: "timestamp",
@@ -80,12 +81,13 @@ func (g *group) source(m *message, partial func() ([]arrow.Array, error)) runtim
 	return runtime.Source{Input: m.record.Columns(), Metadata: m.metadata, Partial: partial, Now: g.now, Low: m.marks, High: m.marks}
 }
 
-// filter applies FILTER WHERE; a row it fails for goes to the policy of every route.
-func (g *group) filter(l *lanes.Lane, m *message) {
+// filter applies FILTER WHERE; a row it fails for goes to the policy of every route. It returns how many rows it left out without failing.
+func (g *group) filter(l *lanes.Lane, m *message) (dropped int) {
 	where := g.i.plan.Filter
 	if where == nil {
-		return
+		return 0
 	}
+	before := int(m.record.NumRows())
 	w := g.i.config.Benches.At(l)
 	w.Begin(m.record, nil, g.now)
 	w.Env.Columns[expr.RecordMetadata] = m.metadata
@@ -97,6 +99,7 @@ func (g *group) filter(l *lanes.Lane, m *message) {
 	if !all {
 		m.keep(rows, g)
 	}
+	return before - int(m.record.NumRows()) - len(failures)
 }
 
 // route constructs the rows of one route, builds their keys and buffers what is kept.

@@ -42,9 +42,10 @@ func (i *Ingestor) sourceState(l *lanes.Lane, s connector.SourceStatus) {
 			i.config.Log.Warn("the source is read from its beginning", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain, "reason", s.Detail)
 		}
 	case connector.Lost:
-		// Nothing is judged: what the epoch delivered is forgotten here, and the next one begins at the durable position (P-007, P-010).
+		// Nothing is judged: what the epoch delivered is forgotten here, and the next one begins at the durable position (P-007, P-010). A write
+		// under way belongs to an epoch that is over, so it gives no places back.
 		i.window.Reset()
-		i.commit.count = 0
+		i.commit.count, i.epoch = 0, 0
 		i.dropQueue()
 		i.stats.lost(s.Detail)
 		if i.plan.GeneralLog {
@@ -56,12 +57,16 @@ func (i *Ingestor) sourceState(l *lanes.Lane, s connector.SourceStatus) {
 	case connector.Failed:
 		i.stats.lost(s.Detail)
 	}
-	i.stats.observe(i.window)
+	i.observe()
 }
 
-// schedule posts a work task unless one is posted or there is nothing to do.
+// observe shows what the window says.
+func (i *Ingestor) observe() { i.stats.observe(i.window, len(i.queue) > 0) }
+
+// schedule posts a work task unless one is posted or there is nothing to do. Batches may come before Start has the session; they wait for it,
+// because the credit they use is given back through it.
 func (i *Ingestor) schedule(l *lanes.Lane) {
-	if !i.working && i.parked == 0 && len(i.queue) > 0 {
+	if !i.working && i.parked == 0 && i.session != nil && len(i.queue) > 0 {
 		i.working = true
 		l.Post(lanes.Func(i.work))
 	}
@@ -70,7 +75,7 @@ func (i *Ingestor) schedule(l *lanes.Lane) {
 // work takes up one group and gives the lane back.
 func (i *Ingestor) work(l *lanes.Lane) {
 	i.working = false
-	if i.parked > 0 || len(i.queue) == 0 || i.closed {
+	if i.parked > 0 || len(i.queue) == 0 || i.session == nil || i.closed {
 		return
 	}
 	in := &i.queue[0]
@@ -79,9 +84,7 @@ func (i *Ingestor) work(l *lanes.Lane) {
 	i.group.run(l, in.batch, in.next, end)
 	in.next = end
 	if end == rows {
-		if i.session != nil {
-			i.session.Grant(in.epoch, 1, in.bytes, 0)
-		}
+		i.session.Grant(in.epoch, 1, in.bytes, 0)
 		in.batch.Release()
 		i.queue[0] = intake{}
 		i.queue = i.queue[1:]

@@ -200,9 +200,7 @@ func (g *group) messages(l *lanes.Lane, d codec.Decoded) (filtered int) {
 	if g.stamp(l, &work); work.record.NumRows() == 0 {
 		return 0
 	}
-	before := int(work.record.NumRows())
-	g.filter(l, &work)
-	filtered = before - int(work.record.NumRows())
+	filtered = g.filter(l, &work)
 	if work.record.NumRows() == 0 {
 		return filtered
 	}

@@ -79,6 +79,7 @@ type Ingestor struct {
 	queue    []intake
 	parked   int
 	working  bool // a work task is posted
+	stopping bool // StopIntake came: no session is taken any more
 	closed   bool
 	alive    runtime.Alive
 	routes   []*route
@@ -134,7 +135,18 @@ func (i *Ingestor) Start(ctx context.Context) error {
 		i.stats.setTransient(err.Error())
 		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the source cannot be opened", err)
 	}
-	i.onLane(func(*lanes.Lane) { i.session = session })
+	late := false
+	i.onLane(func(l *lanes.Lane) {
+		if late = i.stopping; late {
+			return
+		}
+		i.session = session
+		i.schedule(l)
+	})
+	if late {
+		_ = session.Close(ctx)
+		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the ingestor was stopped while its source was opened", errEnded)
+	}
 	return nil
 }
 
@@ -160,6 +172,7 @@ func (i *Ingestor) StopIntake(ctx context.Context) error {
 	var session connector.SourceSession
 	i.onLane(func(*lanes.Lane) {
 		session, i.session = i.session, nil
+		i.stopping = true
 		i.dropQueue()
 		i.stats.setStatus(Stopped)
 	})

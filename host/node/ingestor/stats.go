@@ -117,8 +117,9 @@ func (s *stats) finished(skipped uint64) {
 	s.mu.Unlock()
 }
 
-// observe takes up what the window says: how much is unresolved and whether the oldest delivery blocks the source.
-func (s *stats) observe(w *ack.Window) {
+// observe takes up what the window says: how much is unresolved and whether the oldest delivery blocks the source. A source has finished when
+// it said so and nothing of it waits to be taken up.
+func (s *stats) observe(w *ack.Window, queued bool) {
 	oldest, open := w.Oldest()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +132,7 @@ func (s *stats) observe(w *ack.Window) {
 	case open && oldest.Blocked:
 		s.o.Status = Blocked
 		s.o.BlockedAt, s.o.BlockedAttempts, s.o.BlockedWhy = oldest.Position, oldest.Attempts, oldest.Reason.Error()
-	case s.ended:
+	case s.ended && !queued:
 		s.o.Status = Finished
 	default:
 		s.o.Status = Running

@@ -98,7 +98,6 @@ func (n *Node) Close(reason error) {
 
 // Abandon fails everything the node still holds: its drain ran out of time, or its domain stops at once. The node must be closed.
 func (n *Node) Abandon(reason error) {
-	n.onBusyLanes(func(a *Alive, l *lanes.Lane) { a.Each(func(o *Outlet) { o.Drop(l, reason, nil) }) })
 	n.mu.Lock()
 	var dropped []arrival
 	n.mu.branches.All(func(e *branch.Entry[*Branch]) {
@@ -108,5 +107,10 @@ func (n *Node) Abandon(reason error) {
 	n.mu.Unlock()
 	for _, a := range dropped {
 		a.batch.Fail(reason)
+	}
+	// Last, and on every lane: a batch that is being worked now may still reach an outlet.
+	for i := range n.alive {
+		a := &n.alive[i]
+		n.exec.At(i).Post(lanes.Func(func(l *lanes.Lane) { a.Each(func(o *Outlet) { o.Drop(l, reason, nil) }) }))
 	}
 }
