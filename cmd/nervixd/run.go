@@ -177,14 +177,14 @@ func (r *fileRun) watch(ctx context.Context) error {
 		if p.Moved != moved.Moved {
 			movedAt = now
 		}
-		if p.Blocked == 0 || p.Busy || p.Moved != moved.Moved {
-			blockedSince = now
+		if p.Blocked == 0 || p.Moved != moved.Moved {
+			blockedSince = now // retries of the blocked line neither move anything nor end the wait
 		}
 		moved = p
 		switch {
 		case p.Finite > 0 && p.Finished == p.Finite && !p.Busy:
 			return nil
-		case p.Finite > 0 && p.Blocked > 0 && p.Finished+p.Blocked == p.Finite && now.Sub(blockedSince) >= blockedAfter:
+		case p.Finite > 0 && p.Blocked > 0 && p.Finished+p.Blocked == p.Finite && !p.Busy && now.Sub(blockedSince) >= blockedAfter:
 			return r.blocked()
 		case p.Failing != "" && now.Sub(movedAt) >= stuckAfter:
 			fmt.Fprintln(os.Stderr, "nervixd: a node failed and nothing moves any more:", p.Failing)

@@ -89,7 +89,7 @@ type Progress struct {
 	Finite, Finished, Blocked int
 	// Busy says that admitted rows are on their way.
 	Busy bool
-	// Moved grows with everything that is read or emitted.
+	// Moved grows with everything that is read for the first time or emitted.
 	Moved uint64
 	// Failing is the error of a sink that reports one; empty when none does.
 	Failing string
@@ -102,7 +102,7 @@ func (e *Engine) Progress() Progress {
 		for _, i := range x.ingestors {
 			o := i.Observe()
 			p.Finite++
-			p.Moved += o.Read
+			p.Moved += o.Read - o.Redelivered
 			switch {
 			case o.Status == ingestor.Finished && o.Unresolved == 0:
 				p.Finished++
