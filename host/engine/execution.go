@@ -46,6 +46,11 @@ type execution struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
+	// opening bounds the attempts to open sinks and sources; none of them outlives stopOpening.
+	opening     context.Context
+	stopOpening context.CancelFunc
+	openers     sync.WaitGroup
+
 	ready    chan struct{} // closed when the start has an outcome
 	startErr error         // written before ready is closed
 }
@@ -57,13 +62,14 @@ func newExecution(e *Engine, graph *model.Graph, generation ident.Generation) *e
 	}
 	x.history = newHistory()
 	x.ctx, x.cancel = context.WithCancel(e.ctx)
+	x.opening, x.stopOpening = context.WithCancel(x.ctx)
 	return x
 }
 
 // start opens sinks, then sources, in the background. With resume a source that is missing is tried again until it is there.
 func (x *execution) start(resume bool) {
 	x.work.Go(func() { osclock.Every(x.ctx, upkeepEvery, x.upkeep) })
-	x.work.Go(func() {
+	x.openers.Go(func() {
 		x.startErr = x.open(resume)
 		close(x.ready)
 	})
@@ -71,17 +77,17 @@ func (x *execution) start(resume bool) {
 
 func (x *execution) open(resume bool) error {
 	for _, m := range x.emitters {
-		if err := m.Start(x.ctx); err != nil {
+		if err := m.Start(x.opening); err != nil {
 			return err
 		}
 	}
 	for _, i := range x.ingestors {
-		if err := i.Start(x.ctx); err != nil {
+		if err := i.Start(x.opening); err != nil {
 			if !resume {
 				return err
 			}
 			x.engine.config.Log.Warn("a source is missing and is tried again", "domain", x.domain, "error", err)
-			x.work.Go(func() { x.reopen(i) })
+			x.openers.Go(func() { x.reopen(i) })
 		}
 	}
 	return nil
@@ -90,7 +96,7 @@ func (x *execution) open(resume bool) error {
 // reopen tries a missing source until it opens or the execution ends.
 func (x *execution) reopen(i *ingestor.Ingestor) {
 	for wait := resumeFirst; ; wait = min(2*wait, resumeLatest) {
-		if osclock.Wait(x.ctx, wait) != nil || i.Start(x.ctx) == nil {
+		if osclock.Wait(x.opening, wait) != nil || i.Start(x.opening) == nil {
 			return
 		}
 	}
@@ -114,8 +120,10 @@ func (x *execution) upkeep() {
 	}
 }
 
-// stopIntake ends the source sessions; admitted rows go on.
+// stopIntake ends the source sessions, and the attempts to open more; admitted rows go on.
 func (x *execution) stopIntake(ctx context.Context) {
+	x.stopOpening()
+	x.openers.Wait()
 	var wait sync.WaitGroup
 	for _, i := range x.ingestors {
 		wait.Go(func() {
@@ -154,32 +162,40 @@ func (x *execution) flush() {
 	}
 }
 
-// quiet says that nothing admitted is left. It looks along the path, twice: what moved on between two looks at a place is seen by the
-// second round, because every place counts a row before the place before it lets go.
+// quiet says that nothing admitted is left. It is one observation (data-plane 9): what each relay admitted, then the places in the order of the
+// path, then the admissions again. Every place counts a row before the place before it lets go, so a row could only hide by entering
+// a relay behind the look, and then that relay's admissions moved.
 func (x *execution) quiet() bool {
-	for range 2 {
-		for _, i := range x.ingestors {
-			if i.Busy() {
-				return false
-			}
-		}
-		for _, r := range x.relays {
-			if o := r.Observe(); o.Depth > 0 || o.Waiting > 0 {
-				return false
-			}
-		}
-		for _, j := range x.junctions {
-			if j.Node().Busy() {
-				return false
-			}
-		}
-		for _, m := range x.emitters {
-			if m.Busy() {
-				return false
-			}
+	before := x.admissions()
+	for _, i := range x.ingestors {
+		if i.Busy() {
+			return false
 		}
 	}
-	return true
+	for _, r := range x.relays {
+		if o := r.Observe(); o.Depth > 0 || o.Waiting > 0 {
+			return false
+		}
+	}
+	for _, j := range x.junctions {
+		if j.Node().Busy() {
+			return false
+		}
+	}
+	for _, m := range x.emitters {
+		if m.Busy() {
+			return false
+		}
+	}
+	return before == x.admissions()
+}
+
+// admissions is the number of batches that all relays admitted so far.
+func (x *execution) admissions() (n uint64) {
+	for _, r := range x.relays {
+		n += r.Observe().Batches
+	}
+	return n
 }
 
 // end fails what is left and lets go of everything. It is final.
@@ -214,5 +230,4 @@ func (x *execution) setCapacities(graph *model.Graph) {
 			r.SetCapacity(plan.Capacity)
 		}
 	}
-	x.graph = graph
 }

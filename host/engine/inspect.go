@@ -28,7 +28,10 @@ func (e *Engine) Inspect(_ context.Context, s *registry.State, domain ident.Doma
 	if err != nil {
 		return control.Inspection{}, err
 	}
-	in := inspection{e: e, d: d, graph: graph, x: e.execution(domain)}
+	in := inspection{e: e, d: d, graph: graph}
+	if x := e.execution(domain); x != nil && d.Status == registry.Running && x.generation == d.Generation {
+		in.x = x // not one that still drains while the domain changes
+	}
 	switch stmt := stmt.(type) {
 	case *ast.ShowIngestors:
 		return render(describe.Ingestors(in.ingestors()), stmt.Format), nil
