@@ -143,8 +143,13 @@ func TestEveryByteChanged(t *testing.T) {
 		for _, v := range []byte{0, 1, 0x7f, 0x80, 0xff, good[i] + 1, good[i] ^ 8} {
 			b := slices.Clone(good)
 			b[i] = v
-			if got, err := r.Decode(memory.NewBufferBytes(b)); err == nil {
+			var got arrow.RecordBatch
+			var err error
+			cost := allocated(func() { got, err = r.Decode(memory.NewBufferBytes(b)) })
+			if err == nil {
 				touch(got)
+			} else if cost > 64<<10+16*uint64(len(b)) {
+				t.Errorf("byte %d set to %d: %d bytes cost %d", i, v, len(b), cost)
 			}
 		}
 		if _, err := r.Decode(memory.NewBufferBytes(good[:i])); err == nil {

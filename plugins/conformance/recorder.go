@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/nervix-go/nervix/host/node/connector"
+	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/plugins/wire"
 )
 
@@ -102,7 +103,7 @@ func OpenSource(t *testing.T, sources connector.Sources, plan connector.SourcePl
 		plan.CreditBatches, plan.CreditBytes = 4, 4<<20
 	}
 	s := &Source{t: t, batches: make(chan received, 1<<16), states: make(chan connector.SourceStatus, 1<<12)}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := osclock.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var err error
 	s.Session, err = sources.OpenSource(ctx, plan, s)
@@ -125,7 +126,7 @@ func (s *Source) State(want connector.State) connector.SourceStatus {
 				return st
 			}
 			s.t.Logf("state %v: %s", st.State, st.Detail)
-		case <-time.After(patience):
+		case <-osclock.NewAlarm(patience).C():
 			s.t.Fatalf("no state %v", want)
 		}
 	}
@@ -138,7 +139,7 @@ func (s *Source) Take(n int) []Row {
 		select {
 		case r := <-s.batches:
 			s.keep(r)
-		case <-time.After(patience):
+		case <-osclock.NewAlarm(patience).C():
 			s.t.Fatalf("%d rows instead of %d", len(s.stash), n)
 		}
 	}
@@ -160,7 +161,7 @@ func (s *Source) Waiting() int { return len(s.batches) }
 // Close closes within the suite's patience.
 func (s *Source) Close() {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := osclock.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := s.Session.Close(ctx); err != nil {
 		s.t.Errorf("close source: %v", err)
@@ -213,7 +214,7 @@ func (s *Sink) State(want connector.State) connector.SinkStatus {
 				return st
 			}
 			s.t.Logf("state %v: %s", st.State, st.Detail)
-		case <-time.After(patience):
+		case <-osclock.NewAlarm(patience).C():
 			s.t.Fatalf("no state %v", want)
 		}
 	}
@@ -248,7 +249,7 @@ func (s *Sink) Answer() Answered {
 	select {
 	case a := <-s.answers:
 		return a
-	case <-time.After(patience):
+	case <-osclock.NewAlarm(patience).C():
 		s.t.Fatal("no answer")
 		return Answered{}
 	}
@@ -268,7 +269,7 @@ func (s *Sink) Write(payloads ...string) {
 // Close closes within the suite's patience.
 func (s *Sink) Close() {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := osclock.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := s.Session.Close(ctx); err != nil {
 		s.t.Errorf("close sink: %v", err)

@@ -78,6 +78,14 @@ func (s *source) openError(err error) error {
 // Read implements sdk.Source.
 func (s *source) Read(_ context.Context, b *sdk.Batch) error {
 	for !b.Full() {
+		start := s.lines.at
+		if text := s.lines.quick(); len(text) > 0 {
+			s.good(b, text, place{start, s.lines.at, s.lines.number})
+			continue
+		} else if text != nil {
+			b.Skip(1)
+			continue
+		}
 		l, err := s.lines.next()
 		if err == io.EOF {
 			return err
@@ -95,14 +103,24 @@ func (s *source) Read(_ context.Context, b *sdk.Batch) error {
 }
 
 func (s *source) add(b *sdk.Batch, l line) {
-	l.place.put(&s.pos)
-	if l.tooLong {
-		b.AppendError(s.pos[:], fmt.Sprintf("line %d at offset %d is longer than max_line_bytes (%d)", l.place.line, l.place.start, s.limit))
-	} else {
-		b.Append(l.text, s.pos[:])
+	if !l.tooLong {
+		s.good(b, l.text, l.place)
+		return
 	}
-	b.SetInt64(metaLine, l.place.line)
-	b.SetInt64(metaOffset, l.place.start)
+	l.place.put(&s.pos)
+	b.AppendError(s.pos[:], fmt.Sprintf("line %d at offset %d is longer than max_line_bytes (%d)", l.place.line, l.place.start, s.limit))
+	s.metadata(b, l.place)
+}
+
+func (s *source) good(b *sdk.Batch, text []byte, p place) {
+	p.put(&s.pos)
+	b.Append(text, s.pos[:])
+	s.metadata(b, p)
+}
+
+func (s *source) metadata(b *sdk.Batch, p place) {
+	b.SetInt64(metaLine, p.line)
+	b.SetInt64(metaOffset, p.start)
 }
 
 // Reject implements sdk.Source: the line is read again.
