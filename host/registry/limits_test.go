@@ -130,8 +130,14 @@ func TestDefaultLimits(t *testing.T) {
 func TestReferencesAreBounded(t *testing.T) {
 	w := newWorld(t, registry.DefaultLimits())
 	kept := w.state.Executions()
-	for range 65536 - kept {
-		w.want(&registry.Conclude{}, "")
+	for i := range 65536 - kept {
+		c := &registry.Command{UTC: vtime.UTCFromNS(w.milli * 1e6), User: "ann", Domain: "d", Body: &registry.Conclude{}}
+		c.Reference = ident.NewReference(w.milli, [10]byte{1: 1, 7: byte(i >> 16), 8: byte(i >> 8), 9: byte(i)})
+		next, res, err := registry.Apply(w.state, w.state.Revision+1, c)
+		if err != nil || res.Outcome.Failed() {
+			t.Fatal(err, res.Outcome.Text)
+		}
+		w.state = next
 	}
 	w.want(&registry.Conclude{}, fault.ControlReferencesFull)
 	if w.state.Executions() != 65536 {
