@@ -179,8 +179,12 @@ func TestFullTargetParksTheHolder(t *testing.T) {
 		if got, waiting := s.target.counts(); got != 1 || waiting != 1 || s.holder.parked != 1 {
 			s.t.Fatalf("%d published, %d waiting, parked %d: the second flush must follow at once", got, waiting, s.holder.parked)
 		}
+		s.add(4, 1) // neither size nor deadline yet
 		s.target.admit(1)
 		s.want([]int64{1, 1}, []int64{2, 3})
+		s.target.admit(1)
+		time.Sleep(time.Millisecond)
+		s.want([]int64{4})
 		if s.holder.parked != 0 || s.holder.times != 2 || !s.outlet.Empty() || s.alive.Len() != 0 {
 			s.t.Fatalf("parked %d of %d, empty %v, alive %d", s.holder.parked, s.holder.times, s.outlet.Empty(), s.alive.Len())
 		}
