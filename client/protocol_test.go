@@ -205,3 +205,17 @@ func (n *fakeNode) firstSession() *fakeSession {
 	defer n.mu.Unlock()
 	return n.sessions[0]
 }
+
+// TestARepeatedReplyDoesNotStopTheReader: the second and third reply to one request find nobody, also while the first is not taken yet.
+func TestARepeatedReplyDoesNotStopTheReader(t *testing.T) {
+	// req: X-040
+	// req: X-052 half: there are no unsolicited frames to queue yet
+	s := newSession(nil, nil, nil, wire.DefaultFrameLimit)
+	id, waiter := s.register()
+	for _, name := range []string{"first", "second", "third"} {
+		s.route(wire.ServerFrame{RequestID: id, Body: wire.StatusReport{Node: name, Role: "leader"}})
+	}
+	if got := (<-waiter).(wire.StatusReport).Node; got != "first" || len(waiter) != 0 {
+		t.Fatalf("got %s, %d more", got, len(waiter))
+	}
+}

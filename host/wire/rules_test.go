@@ -173,6 +173,7 @@ func TestOneFrameForEachRule(t *testing.T) {
 		{"set with a duplicate", verify.RuleCanonical, false, rawFrame("NXSM", typeHelloReply, helloReplyWith("a", "a"))},
 		{"one string named many times", verify.RuleSize, false, rawFrame("NXSM", typeOutcome, sharedTexts(strings.Repeat("x", 500), many))},
 		{"one table named many times", verify.RuleSize, false, rawFrame("NXSM", typeOutcome, sharedStatements(30_000))},
+		{"one large table named many times", verify.RuleSize, false, rawFrame("NXSM", typeOutcome, sharedLargeTable(200, 2_000))},
 		{"vector entries", verify.RuleEntries, false, rawFrame("NXSM", typeOutcome, sharedStatements(262_145))},
 	}
 	for _, c := range cases {
@@ -228,6 +229,24 @@ func sharedTexts(text string, list []string) func(*flatbuffers.Builder) flatbuff
 func sharedStatements(n int) func(*flatbuffers.Builder) flatbuffers.UOffsetT {
 	return func(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 		one := table(b, member{1, byte(1)})
+		offsets := make([]flatbuffers.UOffsetT, n)
+		for i := range offsets {
+			offsets[i] = one
+		}
+		return outcomeWith(member{6, references(b, offsets)})(b)
+	}
+}
+
+// sharedLargeTable is an outcome whose statements are one table of many inline bytes, named n times: little to decode, much to look at.
+func sharedLargeTable(n, inline int) func(*flatbuffers.Builder) flatbuffers.UOffsetT {
+	return func(b *flatbuffers.Builder) flatbuffers.UOffsetT {
+		b.StartObject(2)
+		for range inline {
+			b.PrependByte(0)
+		}
+		b.PrependByte(1)
+		b.Slot(1)
+		one := b.EndObject()
 		offsets := make([]flatbuffers.UOffsetT, n)
 		for i := range offsets {
 			offsets[i] = one

@@ -211,6 +211,9 @@ func (n *node) connect(t *testing.T) *peer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A reply that never comes fails the test instead of hanging it.
+	guard := osclock.AfterFunc(time.Minute, func() { _ = conn.CloseWithError(0, "") })
+	t.Cleanup(func() { guard.Stop() })
 	return newPeer(t, conn)
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/session/lanes"
 	"github.com/nervix-go/nervix/host/session/transport"
@@ -174,5 +175,34 @@ func TestWhoSaysNothingIsSentAway(t *testing.T) {
 		}
 		drainToEnd(p)
 		leave()
+	})
+}
+
+// TestWaitAwaitsAdmittedWork: the client is gone, its admitted command is not, and Wait returns only after it and the revert.
+func TestWaitAwaitsAdmittedWork(t *testing.T) {
+	// req: X-279 half: no console
+	virtually(t, nil, func(t *testing.T, n *node, wires *cable) {
+		p, leave := n.virtualPeer(t, wires, 1, nil)
+		p.greet(password)
+		p.read(lanes.Ordered)
+		p.send(command("begin"))
+		p.read(lanes.Ordered)
+		p.send(command("admitted"))
+		<-n.executor.started
+		leave()
+		n.server.Drain()
+		done := make(chan error, 1)
+		go func() { done <- n.server.Wait(context.Background()) }()
+		osclock.Wait(t.Context(), time.Hour)
+		if len(done) != 0 || n.executor.reverted() != 0 {
+			t.Error("the server ended before its admitted work")
+		}
+		n.executor.release <- ""
+		if err := <-done; err != nil || n.executor.reverted() != 1 {
+			t.Errorf("%v, reverted %d", err, n.executor.reverted())
+		}
+		if diff := cmp.Diff([]string{"begin", "admitted"}, n.executor.ran()); diff != "" {
+			t.Error(diff)
+		}
 	})
 }
