@@ -57,6 +57,7 @@ type world struct {
 	volatile int
 	next     int
 	spent    []uint64 // tokens whose attempt is over
+	lost     [][]byte // positions of the epoch that ended; they come again
 }
 
 type mute struct{}
@@ -117,6 +118,9 @@ func (x *world) arrive(t *rapid.T) {
 	}
 	for range rapid.SampledFrom([]int{1, 1, 1, 1, 300}).Draw(t, "deliveries") {
 		d := &slow{position: x.position(t)}
+		if len(x.lost) > 0 {
+			d.position, x.lost = x.lost[0], x.lost[1:]
+		}
 		token, again := x.w.Arrive(d.position)
 		if again {
 			t.Fatalf("%s was never seen before", d.position)
@@ -309,6 +313,10 @@ func (x *world) reset() {
 	for _, d := range x.queue {
 		x.spent = append(x.spent, d.token)
 	}
+	x.lost = nil
+	for _, d := range x.queue {
+		x.lost = append(x.lost, d.position)
+	}
 	for _, f := range x.flights {
 		clear(f.of)
 		f.silent = true
@@ -318,6 +326,9 @@ func (x *world) reset() {
 }
 
 func (x *world) compare(t *rapid.T) {
+	if len(x.w.trouble) > len(x.queue) {
+		t.Fatalf("%d troubles are kept for %d deliveries", len(x.w.trouble), len(x.queue))
+	}
 	open, blocks := 0, 0
 	for _, d := range x.queue {
 		if d.phase != "settled" {
