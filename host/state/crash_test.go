@@ -357,6 +357,43 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
+// Writes and deletions that gather in one round keep their order.
+func TestOrderInOneRound(t *testing.T) {
+	hold, held := make(chan struct{}), make(chan struct{}, 100)
+	var holding atomic.Bool
+	fs := vfs.NewCrashableMem()
+	s := mustOpen(t, errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if strings.HasSuffix(op.Path, ".log") && (op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData) && holding.Load() {
+			held <- struct{}{}
+			<-hold
+		}
+		return nil
+	})))
+	holding.Store(true)
+	s.PutPosition(key(0, 1, 0), position(1))
+	<-held
+	s.PutPosition(key(1, 1, 0), position(5))
+	s.PutPosition(key(2, 1, 0), position(5))
+	s.DeleteDomain("shop")
+	s.PutPosition(key(1, 1, 0), position(3))
+	s.PutPosition(key(2, 1, 0), position(3))
+	s.PutPosition(key(1, 2, 0), position(1))
+	last := s.PutPosition(key(1, 2, 0), position(2))
+	close(hold)
+	wait(t, last)
+	again := mustOpen(t, fs.CrashClone(vfs.CrashCloneCfg{}))
+	for _, c := range []struct {
+		k    PositionKey
+		want uint64
+	}{{key(0, 1, 0), 0}, {key(1, 1, 0), 0}, {key(1, 2, 0), 2}, {key(2, 1, 0), 3}} {
+		if p, _, err := again.GetPosition(c.k); err != nil || p.Sequence != c.want {
+			t.Errorf("%v: %d, want %d (%v)", c.k, p.Sequence, c.want, err)
+		}
+	}
+	mustClose(t, again)
+	mustClose(t, s)
+}
+
 // A ticket's context bounds the waiting only.
 func TestWaitContext(t *testing.T) {
 	hold := make(chan struct{})
