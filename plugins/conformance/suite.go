@@ -32,6 +32,7 @@ func Run(t *testing.T, start func(t *testing.T) Subject) {
 		"ResumesAfterPosition": resumesAfterPosition,
 		"CrashOfSource":        crashOfSource,
 		"CrashOfSink":          crashOfSink,
+		"CrashesUnderLoad":     crashesUnderLoad,
 		"Refusals":             refusals,
 		"SinkWrites":           sinkWrites,
 		"SinkRejects":          sinkRejects,
@@ -254,6 +255,46 @@ func crashOfSink(t *testing.T, s Subject) {
 	sink.Write("three")
 	if got := s.read(t, "out.txt"); got != "one\ntwo\nthree\n" {
 		t.Fatalf("%q", got)
+	}
+}
+
+// Every line comes, first occurrences in order, and nothing below the acknowledged position comes again.
+func crashesUnderLoad(t *testing.T, s Subject) {
+	// req: P-010
+	const lines, crashes = 40_000, 4
+	s.write(t, "a.txt", numbered(lines))
+	plan := s.SourcePlan("a.txt")
+	plan.CreditRows = 3000
+	src := s.open(t, plan)
+	defer src.Close()
+	seen, acked, epoch, left, begun := int64(0), int64(0), uint64(1), crashes, true
+	for seen < lines {
+		row := src.Take(1)[0]
+		if row.Epoch < epoch {
+			continue // dropped with its epoch
+		}
+		if !begun && row.Line != acked+1 {
+			t.Fatalf("epoch %d begins at line %d, acknowledged was %d", epoch, row.Line, acked)
+		}
+		begun = true
+		if row.Line > seen+1 || row.Payload != fmt.Sprintf("line %d", row.Line) {
+			t.Fatalf("%+v after line %d", row, seen)
+		}
+		seen = max(seen, row.Line)
+		if row.Line%1000 == 0 && row.Line > acked {
+			src.Session.Acknowledge(epoch, []byte(row.Position))
+			acked = row.Line
+		}
+		if seen == int64(crashes+1-left)*7777 && left > 0 {
+			left--
+			src.Session.Reject(epoch, []byte(row.Position)) // behind it the acknowledgement is known to have arrived
+			s.Crash()
+			src.State(connector.Lost)
+			epoch, begun = src.State(connector.Open).Epoch, false
+		}
+	}
+	if epoch != crashes+1 {
+		t.Errorf("%d epochs", epoch)
 	}
 }
 

@@ -72,7 +72,7 @@ const (
 	firstBackoff = 100 * time.Millisecond
 	lastBackoff  = 5 * time.Second
 	// stableAfter is how long a process has to run until its next failure is treated as the first.
-	stableAfter = 10 * time.Second
+	stableAfter = 2 * time.Second
 	// stopGrace and termGrace bound the polite part of a stop: together below the 5 s of P-008.
 	stopGrace = 2 * time.Second
 	termGrace = time.Second

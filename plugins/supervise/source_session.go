@@ -92,8 +92,11 @@ func (s *sourceSession) handle(n note) (ended bool) {
 	case noteGrant:
 		s.granted(n.epoch, n.credit)
 	case noteAck:
-		if n.epoch == s.epoch && s.channel != 0 {
-			s.committed = n.position
+		if n.epoch != s.epoch {
+			return false
+		}
+		s.committed = n.position // also while the epoch is lost: what became durable is not read again
+		if s.channel != 0 {
 			s.written(s.link.conn.Write(wire.Header{Kind: wire.KindAck, Channel: s.channel}, n.position))
 		}
 	case noteReject:
