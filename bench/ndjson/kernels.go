@@ -19,6 +19,7 @@ import (
 	"github.com/nervix-go/nervix/host/node/runtime"
 	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/nspl/parse"
+	"github.com/nervix-go/nervix/host/recycler"
 )
 
 // kernels runs the codec and the expressions of the pipeline over the file in one process: what the path between them costs is what Nervix
@@ -39,7 +40,7 @@ func kernels(input, output string) error {
 	if err != nil {
 		return err
 	}
-	alloc, scratch := memory.NewGoAllocator(), expr.NewScratch()
+	alloc, scratch := &recycler.Allocator{}, expr.NewScratch()
 	var outcome construct.Outcome
 	err = eachBatch(in, func(payloads *array.Binary) error {
 		decoded, err := decoder.Decode(alloc, payloads, nil)
@@ -49,6 +50,7 @@ func kernels(input, output string) error {
 		if len(decoded.Rejects) > 0 {
 			return errors.New(decoded.Rejects[0].Text)
 		}
+		defer decoded.Release()
 		env := expr.Env{Rows: decoded.Len(), Alloc: alloc, Scratch: scratch}
 		env.Columns[expr.RecordInput] = decoded.Columns
 		route.Run(&env, &outcome)
@@ -59,6 +61,8 @@ func kernels(input, output string) error {
 		if err != nil {
 			return err
 		}
+		kept.Release()
+		defer encoded.Release()
 		return writeLines(out, encoded.Payloads)
 	})
 	if err != nil {

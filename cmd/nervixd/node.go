@@ -75,6 +75,10 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	}
 	identity := n.dir.Identity()
 
+	if err = checkFormed(n.dir.Path(), filepath.Join(n.dir.Path(), "raft")); err != nil {
+		return n, err
+	}
+
 	// 2. The node-local store.
 	path, err := n.dir.Sub("state")
 	if err != nil {
@@ -105,7 +109,10 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 		Node:   registry.Node{ID: identity.Node, Incarnation: n.dir.Incarnation(), Logical: identity.Node.String() + ".node", Session: o.session},
 		Logger: o.log,
 	})
-	return n, err
+	if err != nil {
+		return n, err
+	}
+	return n, markFormed(n.dir.Path())
 }
 
 func (n *node) openPlugins() error {

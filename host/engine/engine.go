@@ -20,6 +20,7 @@ import (
 	"github.com/nervix-go/nervix/host/lanes"
 	"github.com/nervix-go/nervix/host/node/connector"
 	"github.com/nervix-go/nervix/host/node/runtime"
+	"github.com/nervix-go/nervix/host/recycler"
 	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/state"
 )
@@ -60,7 +61,7 @@ type Engine struct {
 
 // New starts an engine without executions.
 func New(c Config) *Engine {
-	e := &Engine{config: c, exec: lanes.New(c.Lanes), alloc: memory.NewGoAllocator()}
+	e := &Engine{config: c, exec: lanes.New(c.Lanes), alloc: &recycler.Allocator{}}
 	e.benches = runtime.NewBenches(e.exec, e.alloc, func(b []byte) { _, _ = rand.Read(b) })
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.mu.executions = make(map[ident.Domain]*execution)
