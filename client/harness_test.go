@@ -28,6 +28,9 @@ type fakeNode struct {
 	stop     func()
 }
 
+// fakeFrameLimit is what a fake node says it takes; less than the client's own limit.
+const fakeFrameLimit = 64 << 10
+
 // fakeSession is one accepted and greeted session. received has every frame the client sent after Hello, of both lanes.
 type fakeSession struct {
 	t        *testing.T
@@ -111,7 +114,7 @@ func (n *fakeNode) session(conn *quic.Conn, number int, script func(s *fakeSessi
 			}
 			s.hello = f.Body.(wire.Hello)
 			s.send(orderedLane, wire.ServerFrame{Body: wire.HelloReply{Node: "fake", Incarnation: 1, ProtocolMin: 1, ProtocolMax: 1, Protocol: 1,
-				FrameLimit: wire.DefaultFrameLimit}})
+				FrameLimit: fakeFrameLimit}})
 		}
 		readers.Add(1)
 		go func() {

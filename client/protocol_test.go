@@ -5,6 +5,7 @@ package client
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -217,5 +218,30 @@ func TestARepeatedReplyDoesNotStopTheReader(t *testing.T) {
 	}
 	if got := (<-waiter).(wire.StatusReport).Node; got != "first" || len(waiter) != 0 {
 		t.Fatalf("got %s, %d more", got, len(waiter))
+	}
+}
+
+// TestAFrameAboveTheNodesLimitIsNotSent: it would only end the session, and be sent again on the next one.
+func TestAFrameAboveTheNodesLimitIsNotSent(t *testing.T) {
+	// req: X-009 half: the client's part, no WebSocket
+	n := fake(t, func(s *fakeSession) {
+		for {
+			f, ok := s.next()
+			if !ok {
+				return
+			}
+			s.complete(f)
+		}
+	})
+	c := n.dial(t, nil)
+	first := c.mu.current
+	for size, want := range map[int]error{fakeFrameLimit: ErrRejected, fakeFrameLimit - 1024: nil, 5 << 20: ErrRejected} {
+		_, err := c.Execute(t.Context(), Command{Text: strings.Repeat("x", size)})
+		if !errors.Is(err, want) || errors.Is(err, ErrUncertain) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if c.mu.current != first {
+		t.Error("the session was lost")
 	}
 }

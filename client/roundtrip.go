@@ -25,7 +25,7 @@ type result struct {
 func (s *session) roundTrip(ctx context.Context, bound time.Duration, lane int, body wire.ClientBody) result {
 	id, waiter := s.register()
 	defer s.forget(id)
-	frame, err := wire.EncodeClient(wire.ClientFrame{RequestID: id, Body: body}, s.frameLimit)
+	frame, err := wire.EncodeClient(wire.ClientFrame{RequestID: id, Body: body}, min(s.frameLimit, int(s.node.FrameLimit)))
 	if err != nil {
 		return result{failed: failure(ErrRejected, "the request does not fit a frame", err)}
 	}

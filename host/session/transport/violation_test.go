@@ -14,8 +14,8 @@ import (
 
 // TestBadFramesEndTheirSessionOnly: each kind has its own ending, on either lane, and no other session notices.
 func TestBadFramesEndTheirSessionOnly(t *testing.T) {
-	// req: X-008
-	// req: X-009 half: no WebSocket
+	// req: X-008 half: memory is measured in host/wire
+	// req: X-009 half: no WebSocket; the client's part is in client
 	// req: X-010
 	const identity = 0x0807060504030201
 	good := encode(t, wire.ClientFrame{RequestID: identity, Body: command("ok")})

@@ -129,7 +129,7 @@ func TestAClientThatNeverReadsIsNotRead(t *testing.T) {
 
 // TestSilenceEndsTheSession: keepalives hold an idle session, and a cut cable is noticed by the node after 15 s.
 func TestSilenceEndsTheSession(t *testing.T) {
-	// req: X-011 half: the client's part is in client
+	// req: X-011 half: the client sets the same values, and no test shows them
 	virtually(t, nil, func(t *testing.T, n *node, wires *cable) {
 		p, leave := n.virtualPeer(t, wires, 1, &quic.Config{MaxIdleTimeout: 15 * time.Second})
 		p.greet(password)
