@@ -8,5 +8,5 @@
 //
 // A command has an execution reference from before it is sent until its result is known. When a session is lost, or the server says that
 // it does not know yet, the same command is sent again under the same reference, so that it takes effect once. An error says whether the
-// command can have had an effect: ErrUncertain is the only one after which it may have.
+// command can have had an effect: it may after ErrUncertain, it did run after ErrReplyTooLarge, and after no other.
 package client
