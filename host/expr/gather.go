@@ -91,5 +91,25 @@ func Nulls(alloc memory.Allocator, t types.Type, n int) arrow.Array {
 	if alloc == nil {
 		alloc = memory.DefaultAllocator
 	}
-	return array.MakeArrayOfNull(alloc, t.Arrow(), n)
+	return array.MakeArrayOfNull(cleared{alloc}, t.Arrow(), n)
+}
+
+// cleared gives zeroed memory: arrow makes nulls of what a fresh buffer holds, and an allocator that reuses memory does not clear it.
+type cleared struct{ memory.Allocator }
+
+// Allocate implements memory.Allocator.
+func (c cleared) Allocate(size int) []byte {
+	b := c.Allocator.Allocate(size)
+	clear(b)
+	return b
+}
+
+// Reallocate implements memory.Allocator.
+func (c cleared) Reallocate(size int, b []byte) []byte {
+	before := len(b)
+	b = c.Allocator.Reallocate(size, b)
+	if size > before {
+		clear(b[before:])
+	}
+	return b
 }
