@@ -57,7 +57,7 @@ func (b *batch) atomic(ctx context.Context) int {
 // transaction gives the results of the statements that were looked at, and the text of the COMMIT.
 func (b *batch) transaction(ctx context.Context) (results []result, end string) {
 	if out, err := b.send(ctx, "BEGIN"); err != nil || out.Disposition != client.Completed {
-		return []result{b.source.settle(1, placeless(out), withoutDoubt(err))}, ""
+		return []result{b.source.settle(ctx, 1, placeless(out), withoutDoubt(err))}, ""
 	}
 	for i := range b.source.statements {
 		r := b.queue(ctx, i+1)
@@ -71,7 +71,7 @@ func (b *batch) transaction(ctx context.Context) (results []result, end string) 
 		return results, ""
 	}
 	out, err := b.send(ctx, "COMMIT")
-	last := b.source.settle(len(results), placeless(out), err)
+	last := b.source.settle(ctx, len(results), placeless(out), err)
 	if last.completed() {
 		return results, out.Text
 	}
@@ -101,7 +101,7 @@ func reverted(because string) fault.Diagnostics {
 func (b *batch) queue(ctx context.Context, statement int) result {
 	p := b.source.statements[statement-1]
 	out, err := b.node.Execute(ctx, client.Command{Text: b.source.textOf(p), Domain: b.domain})
-	r := b.source.settle(statement, out, withoutDoubt(err))
+	r := b.source.settle(ctx, statement, out, withoutDoubt(err))
 	if r.disposition == client.Unknown {
 		r.disposition, r.exit = client.Failed, exitFailed
 	}
@@ -126,7 +126,7 @@ func withoutDoubt(err error) error {
 	}
 	var e *client.Error
 	if errors.As(err, &e) {
-		return &client.Error{Kind: client.ErrConnect, Reference: e.Reference, Detail: "the session was lost before COMMIT, nothing was applied", Cause: nil}
+		return &client.Error{Kind: client.ErrConnect, Reference: e.Reference, Detail: "no answer before COMMIT; nothing was applied"}
 	}
 	return client.ErrConnect
 }

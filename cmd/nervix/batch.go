@@ -58,7 +58,7 @@ func (b *batch) execute(ctx context.Context, statement int) result {
 	p := b.source.statements[statement-1]
 	inside := b.open
 	out, err := b.node.Execute(ctx, client.Command{Text: b.source.textOf(p), Domain: b.domain})
-	r := b.source.settle(statement, out, err)
+	r := b.source.settle(ctx, statement, out, err)
 	b.open = err == nil && out.Transaction.State == "open"
 	switch s := p.Stmt.(type) {
 	case *ast.Use:

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -31,15 +32,16 @@ type result struct {
 
 func (r *result) completed() bool { return r.disposition == client.Completed }
 
-// settle makes the result of a statement from what the client returned.
-func (s *source) settle(statement int, out client.Outcome, err error) result {
+// settle makes the result of a statement from what the client returned. ctx is done when the person gave the run up.
+func (s *source) settle(ctx context.Context, statement int, out client.Outcome, err error) result {
 	p := s.statements[statement-1]
 	r := result{statement: statement, parsed: p}
 	if err != nil {
-		r.failed(err)
+		r.failed(err, ctx.Err() != nil)
 	} else {
 		r.answered(out)
 	}
+	r.final = r.final || ctx.Err() != nil
 	r.diagnostics = s.locate(p, r.diagnostics)
 	return r
 }
@@ -62,7 +64,7 @@ func (r *result) answered(out client.Outcome) {
 }
 
 // failed is the result of a statement that has no outcome.
-func (r *result) failed(err error) {
+func (r *result) failed(err error, interrupted bool) {
 	var e *client.Error
 	if errors.As(err, &e) {
 		r.reference, e.Reference = e.Reference, "" // it has a place of its own
@@ -81,6 +83,9 @@ func (r *result) failed(err error) {
 	case errors.Is(err, client.ErrUncertain) && !reading:
 		r.disposition = client.Unknown
 		r.uncertain(err.Error())
+	case interrupted, errors.Is(err, client.ErrCancelled):
+		tell(fault.CLICancelled)
+		r.final = true
 	case errors.Is(err, client.ErrAuthentication):
 		tell(fault.SessionUnauthenticated)
 		r.exit, r.final = exitAuthentication, true
@@ -89,9 +94,6 @@ func (r *result) failed(err error) {
 		r.final = true
 	case errors.Is(err, client.ErrRejected):
 		tell(fault.CLIRejected)
-	case errors.Is(err, client.ErrCancelled):
-		tell(fault.CLICancelled)
-		r.final = true
 	default:
 		tell(fault.CLIUnreachable)
 		r.exit, r.final = exitConnect, true

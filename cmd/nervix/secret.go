@@ -66,9 +66,13 @@ func (f *secretFinder) opens(word string) bool {
 	case n == 0:
 		return false
 	case word == "USER":
-		return n <= 4 && (f.words[0] == "CREATE" || f.words[0] == "ALTER")
+		switch strings.Join(f.words, " ") {
+		case "CREATE", "ALTER", "CREATE IF NOT EXISTS", "CREATE IF EXISTS", "CREATE OR REPLACE", "ALTER IF EXISTS":
+			return true
+		}
+		return false
 	default:
-		return strings.Contains(word, "PASSW") && f.words[n-1] == "WITH"
+		return strings.HasPrefix(word, "PASSW") && f.words[n-1] == "WITH"
 	}
 }
 
