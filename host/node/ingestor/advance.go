@@ -58,10 +58,12 @@ func (i *Ingestor) saved(epoch uint64, position []byte, count int, err error) {
 		return
 	}
 	i.stats.setPosition(i.identity, position)
+	if i.session != nil {
+		i.session.Acknowledge(epoch, position) // also of an epoch that was lost meanwhile: the next one begins after it
+	}
 	if epoch == i.epoch {
 		i.window.Durable(count)
 		if i.session != nil {
-			i.session.Acknowledge(epoch, position)
 			i.session.Grant(epoch, 0, 0, int64(count))
 		}
 	}
