@@ -12,7 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -72,7 +72,9 @@ func (g GoPlugin) Launch(ctx context.Context, c Installed) (Running, error) {
 				return nil, err
 			}
 			p.runner = r
-			p.started.Store(r)
+			if !p.give(r) {
+				r.abort() // its Start refuses and frees what it holds
+			}
 			return r, nil
 		},
 	})
@@ -106,9 +108,13 @@ func startFault(c Installed, what string, err error) error {
 
 // osProcess is one connector process.
 type osProcess struct {
-	client  *plugin.Client
-	runner  *runner                // read after connect
-	started atomic.Pointer[runner] // the same, for a start that is given up
+	client *plugin.Client
+	runner *runner  // read after connect
+	mu     struct { // for a start that is given up
+		sync.Mutex
+		started *runner
+		givenUp bool
+	}
 	control Control
 	data    net.Conn
 }
@@ -138,11 +144,26 @@ func (p *osProcess) connect(ctx context.Context) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		if r := p.started.Load(); r != nil {
-			r.abort() // ends go-plugin's wait for the handshake as well
-		}
+		p.giveUp() // ends go-plugin's wait for the handshake as well
 		<-done
 		return context.Cause(ctx)
+	}
+}
+
+// give tells which runner giveUp has to end; false if that was asked already.
+func (p *osProcess) give(r *runner) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.started = r
+	return !p.mu.givenUp
+}
+
+func (p *osProcess) giveUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.givenUp = true
+	if p.mu.started != nil {
+		p.mu.started.abort()
 	}
 }
 
