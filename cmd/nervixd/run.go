@@ -82,7 +82,7 @@ func runFile(path string, o runOptions) error {
 	statements, diagnostics := parse.Text(source)
 	if len(diagnostics) > 0 {
 		tell(source, diagnostics)
-		return errors.Join(failed{}, usage("the file has syntax errors"))
+		return failed{} // nothing was applied
 	}
 	if o.data == "" {
 		if o.data, err = os.MkdirTemp("", "nervix-run-"); err != nil {
