@@ -49,6 +49,8 @@ type Source struct {
 	rejects  []int
 	most     int64
 	closed   int
+	sessions int
+	wrong    int
 	heap     *Heap
 }
 
@@ -75,6 +77,7 @@ func (s *Source) OpenSource(ctx context.Context, plan connector.SourcePlan, even
 	s.Plans = append(s.Plans, plan)
 	refuse, hold, opening := s.Refuse, s.Hold, s.Opening
 	if refuse == nil {
+		s.sessions++
 		s.events = events
 		s.next = LineAt(plan.Position)
 	}
@@ -204,15 +207,25 @@ func (s *Source) Sent() int {
 	return s.next
 }
 
+// Wrong counts calls that name an epoch which is not open.
+func (s *Source) Wrong() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrong
+}
+
+// Mend replaces a line.
+func (s *Source) Mend(line int, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines[line-1] = text
+}
+
 // Opened is the number of sessions opened and not closed.
 func (s *Source) Opened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := -s.closed
-	for range s.Plans {
-		n++
-	}
-	return n
+	return s.sessions - s.closed
 }
 
 // BatchCredit is what the host has given back so far of the credit of batches.
@@ -228,7 +241,8 @@ type session struct{ s *Source }
 func (x session) Grant(epoch uint64, batches int, bytes, rows int64) {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
-	if epoch != x.s.epoch {
+	if epoch != x.s.epoch || !x.s.open {
+		x.s.wrong++
 		return
 	}
 	x.s.batches += batches
@@ -240,9 +254,11 @@ func (x session) Grant(epoch uint64, batches int, bytes, rows int64) {
 func (x session) Acknowledge(epoch uint64, position []byte) {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
-	if epoch == x.s.epoch && x.s.open {
-		x.s.acks = append(x.s.acks, LineAt(position))
+	if epoch != x.s.epoch || !x.s.open {
+		x.s.wrong++
+		return
 	}
+	x.s.acks = append(x.s.acks, LineAt(position))
 }
 
 func (x session) Reject(epoch uint64, position []byte) {
