@@ -34,8 +34,13 @@ func run(args []string) int {
 		Short:         "Nervix host daemon",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(*cobra.Command, []string) error { return usage("name a command: dev, run or version") },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(fmt.Sprintf("unknown command %q: use dev, run or version", args[0]))
+			}
+			return nil
+		},
+		RunE: func(*cobra.Command, []string) error { return usage("name a command: dev, run or version") },
 	}
 	root.AddCommand(devCommand(), runCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })

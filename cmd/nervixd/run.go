@@ -103,10 +103,11 @@ func runFile(path string, o runOptions) error {
 	defer stopProfile()
 	r := &fileRun{node: n, source: source, log: log}
 	began := osclock.Mono()
-	outcome := r.apply(ctx, statements)
-	if outcome == nil {
-		outcome = r.watch(ctx)
+	if err := r.apply(ctx, statements); err != nil {
+		n.drain(o.drain) // what had started before the refused statement
+		return errors.Join(err, n.close())
 	}
+	outcome := r.watch(ctx)
 	report := n.engine.Report() // before the drain, which stops the sources
 	n.drain(o.drain)
 	report = report.Refresh(n.engine.Report())
