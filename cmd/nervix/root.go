@@ -123,7 +123,7 @@ func statements(ctx context.Context, t terminal, o options) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	b := &batch{node: c, source: src, domain: o.domain, keepGoing: o.onError == "continue", print: p}
+	b := &batch{node: c, source: src, domain: strings.ToLower(o.domain), keepGoing: o.onError == "continue", print: p}
 	if o.atomic {
 		return told(b.atomic(ctx))
 	}

@@ -10,11 +10,8 @@ import (
 	"testing"
 )
 
-// programs is the folder with nervix, nervixd and connectors; shared is the node of all scripts.
-var (
-	programs string
-	shared   *daemon
-)
+// programs is the folder with nervix, nervixd and connectors.
+var programs string
 
 func TestMain(m *testing.M) {
 	code, err := prepare(m)
@@ -25,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// prepare builds the programs, unless NERVIX_PROGRAMS names a folder that `make build` filled, and starts the shared node.
+// prepare builds the programs, unless NERVIX_PROGRAMS names a folder that `make build` filled.
 func prepare(m *testing.M) (code int, err error) {
 	folder, err := os.MkdirTemp("", "nervix-cli-")
 	if err != nil {
@@ -38,15 +35,7 @@ func prepare(m *testing.M) (code int, err error) {
 			return 1, err
 		}
 	}
-	root := filepath.Join(folder, "files")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		return 1, err
-	}
-	if shared, err = start(filepath.Join(folder, "data"), root); err != nil {
-		return 1, err
-	}
-	code = m.Run()
-	return code, shared.stop()
+	return m.Run(), nil
 }
 
 func build(folder string) error {

@@ -18,6 +18,15 @@ import (
 )
 
 func TestScripts(t *testing.T) {
+	shared, err := start(filepath.Join(t.TempDir(), "data"), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := shared.stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
