@@ -77,19 +77,25 @@ func linked(patterns []string) ([]module, error) {
 	return modules, nil
 }
 
+// licenses names the licences in the files of a module's top folder that are called after one, whatever their case.
 func licenses(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
 	var names []string
-	for _, pattern := range []string{"LICEN[CS]E*", "COPYING*", "licen[cs]e*", "UNLICENSE*"} {
-		files, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, f := range files {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				continue
-			}
-			for _, match := range licensecheck.Scan(text).Match {
-				if !slices.Contains(names, match.ID) {
-					names = append(names, match.ID)
-				}
+	for _, e := range entries {
+		name := strings.ToUpper(e.Name())
+		if e.IsDir() || !strings.HasPrefix(name, "LICENSE") && !strings.HasPrefix(name, "LICENCE") && !strings.HasPrefix(name, "COPYING") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		for _, match := range licensecheck.Scan(text).Match {
+			if !slices.Contains(names, match.ID) {
+				names = append(names, match.ID)
 			}
 		}
 	}
