@@ -96,6 +96,9 @@ func chain(t *testing.T, seed uint64) {
 		synctest.Wait()
 	}
 	end(t, exec)
+	if middle.mu.working != 0 || sink.mu.working != 0 {
+		t.Fatalf("seed %d: %d and %d branches at work", seed, middle.mu.working, sink.mu.working)
+	}
 	check(t, seed, arrived, each)
 	if told.settled.Load() != publishers*each || told.failed.Load() != 0 {
 		t.Fatalf("seed %d: %d of %d blocks settled, %d failures", seed, told.settled.Load(), publishers*each, told.failed.Load())

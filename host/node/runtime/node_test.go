@@ -125,12 +125,17 @@ func TestOneInWorkAndOneWaiting(t *testing.T) {
 			t.Fatalf("started %d, resumed %d: the freed place must be told once", s, r)
 		}
 		close(gate)
+		synctest.Wait()
+		offer(t, n.Input(0), key(1), 7, true)
 		end(t, exec)
-		if got := w.numbers(key(1)); !slices.Equal(got, []int64{1, 2, 4}) {
+		if got := w.numbers(key(1)); !slices.Equal(got, []int64{1, 2, 4, 7}) {
 			t.Fatalf("worked %v", got)
 		}
 		if s, r := ups[1].seen(); s != 1 || r != 1 || n.Busy() {
 			t.Fatalf("second input: started %d, resumed %d, busy %v", s, r, n.Busy())
+		}
+		if s, r := ups[0].seen(); s != 4 || r != 1 {
+			t.Fatalf("first input: started %d, resumed %d: a refusal is answered once", s, r)
 		}
 	})
 }
@@ -176,6 +181,14 @@ func TestParkedBranchLetsOthersWork(t *testing.T) {
 		}
 		if s, r := ups[0].seen(); s != 4 || r != 1 {
 			t.Fatalf("started %d, resumed %d", s, r)
+		}
+		on(exec.At(0), func(l *lanes.Lane) { // a flush deadline parks and unparks a branch without work
+			parked.Park()
+			parked.Unpark(l)
+		})
+		synctest.Wait()
+		if n.mu.working != 0 {
+			t.Fatalf("%d branches at work", n.mu.working)
 		}
 		end(t, exec)
 	})
@@ -263,10 +276,23 @@ func TestScanForgetsIdleBranches(t *testing.T) {
 		scan(1)
 		now.Store(19)
 		scan(0)
+		w.work = func(_ *lanes.Lane, b *Branch, _ int, in *batch.Batch) {
+			if number(in) == 4 {
+				b.Park()
+			}
+			in.Settle()
+		}
 		offer(t, n.Input(0), key(1), 4, true) // its state begins anew: Open checks that
+		synctest.Wait()
+		offer(t, n.Input(0), key(1), 5, true)
+		now.Store(100)
+		scan(1) // a batch still waits
 		synctest.Wait()
 		if got := w.numbers(key(1)); !slices.Equal(got, []int64{1, 4}) {
 			t.Fatalf("worked %v", got)
+		}
+		if n.laneOf(key(1)) != exec.For(key(1).Hash) || n.laneOf(key(2)) != exec.For(key(2).Hash) {
+			t.Fatal("a key that comes back may find its former work on another lane")
 		}
 		end(t, exec)
 	})

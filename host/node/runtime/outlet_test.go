@@ -17,9 +17,9 @@ import (
 )
 
 // holder counts how often it is parked.
-type holder struct{ parked, times int }
+type holder struct{ parked int }
 
-func (h *holder) Park()              { h.parked++; h.times++ }
+func (h *holder) Park()              { h.parked++ }
 func (h *holder) Unpark(*lanes.Lane) { h.parked-- }
 
 // stand is an outlet on a lane of its own, in a bubble of fake time.
@@ -55,6 +55,12 @@ func (s *stand) add(n int64, rows int) *tally {
 	lin, block := tracked(rows)
 	on(s.lane, func(l *lanes.Lane) { s.outlet.Add(l, piece(s.alloc, n, rows), lin, s.clock.now()) })
 	return block
+}
+
+// look reads the outlet's state on its lane.
+func (s *stand) look() (empty bool, parked int) {
+	on(s.lane, func(*lanes.Lane) { empty, parked = s.outlet.Empty(), s.holder.parked })
+	return empty, parked
 }
 
 // want compares what was published so far.
@@ -165,8 +171,8 @@ func TestFullTargetParksTheHolder(t *testing.T) {
 	inStand(t, Flush{Each: time.Millisecond, MaxBytes: 8 * 2}, 1, func(s *stand) {
 		s.target.room = 0
 		first := s.add(1, 2) // flushes by size, and waits
-		if s.holder.parked != 1 || s.outlet.Empty() || s.alive.Len() != 1 {
-			s.t.Fatalf("parked %d, empty %v, alive %d", s.holder.parked, s.outlet.Empty(), s.alive.Len())
+		if empty, parked := s.look(); parked != 1 || empty || s.alive.Len() != 1 {
+			s.t.Fatalf("parked %d, empty %v, alive %d", parked, empty, s.alive.Len())
 		}
 		second := s.add(2, 1) // rows under way when the holder was parked
 		third := s.add(3, 1)  // the size again
@@ -176,17 +182,21 @@ func TestFullTargetParksTheHolder(t *testing.T) {
 		}
 		s.target.admit(1)
 		synctest.Wait()
-		if got, waiting := s.target.counts(); got != 1 || waiting != 1 || s.holder.parked != 1 {
-			s.t.Fatalf("%d published, %d waiting, parked %d: the second flush must follow at once", got, waiting, s.holder.parked)
+		_, parked := s.look()
+		if got, waiting := s.target.counts(); got != 1 || waiting != 1 || parked != 1 {
+			s.t.Fatalf("%d published, %d waiting, parked %d: the second flush must follow at once", got, waiting, parked)
 		}
 		s.add(4, 1) // neither size nor deadline yet
 		s.target.admit(1)
 		s.want([]int64{1, 1}, []int64{2, 3})
+		if _, waiting := s.target.counts(); waiting != 0 {
+			s.t.Fatal("a flush that was put off came twice")
+		}
 		s.target.admit(1)
 		time.Sleep(time.Millisecond)
 		s.want([]int64{4})
-		if s.holder.parked != 0 || s.holder.times != 2 || !s.outlet.Empty() || s.alive.Len() != 0 {
-			s.t.Fatalf("parked %d of %d, empty %v, alive %d", s.holder.parked, s.holder.times, s.outlet.Empty(), s.alive.Len())
+		if empty, parked := s.look(); parked != 0 || !empty || s.alive.Len() != 0 {
+			s.t.Fatalf("parked %d, empty %v, alive %d", parked, empty, s.alive.Len())
 		}
 		for i, b := range []*tally{first, second, third} {
 			if b.ended != 1 || b.failed != 0 {
@@ -205,7 +215,7 @@ func TestRowsBehindAWaitingPublication(t *testing.T) {
 		s.add(2, 1)
 		s.target.admit(1)
 		s.want([]int64{1})
-		if s.outlet.Empty() || s.alive.Len() != 1 {
+		if empty, _ := s.look(); empty || s.alive.Len() != 1 {
 			s.t.Fatal("the buffered row was forgotten")
 		}
 		s.target.admit(1)
@@ -221,8 +231,8 @@ func TestPieceWithoutRows(t *testing.T) {
 	inStand(t, wide, 1, func(s *stand) {
 		lin, block := tracked(0)
 		on(s.lane, func(l *lanes.Lane) { s.outlet.Add(l, piece(s.alloc, 0, 0), lin, s.clock.now()) })
-		if block.ended != 1 || !s.outlet.Empty() || s.alive.Len() != 0 {
-			s.t.Fatalf("ended %d, empty %v, alive %d", block.ended, s.outlet.Empty(), s.alive.Len())
+		if empty, _ := s.look(); block.ended != 1 || !empty || s.alive.Len() != 0 {
+			s.t.Fatalf("ended %d, empty %v, alive %d", block.ended, empty, s.alive.Len())
 		}
 		time.Sleep(5 * time.Millisecond)
 		b := s.add(1, 1) // its deadline is its own
@@ -251,14 +261,14 @@ func TestDropFailsRows(t *testing.T) {
 				s.t.Fatalf("block %d: ended %d, failed %d", i, block.ended, block.failed)
 			}
 		}
-		if waits.ended != 0 || waits.failed != 0 || s.outlet.Empty() {
+		if empty, _ := s.look(); waits.ended != 0 || waits.failed != 0 || empty {
 			s.t.Fatal("what already waits at the relay is the relay's to end")
 		}
 		s.target.admit(1)
 		time.Sleep(time.Second)
 		s.want([]int64{1, 1})
-		if !s.outlet.Empty() || s.alive.Len() != 0 || s.holder.parked != 0 {
-			s.t.Fatalf("empty %v, alive %d, parked %d", s.outlet.Empty(), s.alive.Len(), s.holder.parked)
+		if empty, parked := s.look(); !empty || s.alive.Len() != 0 || parked != 0 {
+			s.t.Fatalf("empty %v, alive %d, parked %d", empty, s.alive.Len(), parked)
 		}
 	})
 }
