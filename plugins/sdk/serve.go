@@ -42,7 +42,7 @@ func Serve(c Connector) {
 	server := NewServer(c, data, slog.New(slog.NewJSONHandler(stderr, nil)))
 	go func() {
 		_ = server.Run()
-		os.Exit(0) // the host closed the data socket: after Stop, or because it cut us off
+		leave(server.Stopped())
 	}()
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  pluginv1.Handshake,
@@ -79,6 +79,24 @@ func divertStdout() error {
 	return nil
 }
 
+// leave ends the process after the data socket ended. After Stop that is an orderly end, and the host takes what is left of the process
+// group along. Otherwise the host is gone or cut us off: its guard pipe may be noticed later than its socket, and children must not stay.
+func leave(stopped <-chan struct{}) {
+	select {
+	case <-stopped:
+		os.Exit(0)
+	default:
+		killGroup()
+	}
+}
+
+func killGroup() {
+	if unix.Getpgrp() == os.Getpid() {
+		_ = unix.Kill(-os.Getpid(), unix.SIGKILL)
+	}
+	_ = unix.Kill(os.Getpid(), unix.SIGKILL)
+}
+
 // watchGuard ends this process and everything it started as soon as the host is gone, however it went (P-008). Nothing is flushed: a
 // connector whose host is gone writes nothing more.
 func watchGuard() error {
@@ -93,10 +111,7 @@ func watchGuard() error {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, guard)
-		if unix.Getpgrp() == os.Getpid() {
-			_ = unix.Kill(-os.Getpid(), unix.SIGKILL)
-		}
-		_ = unix.Kill(os.Getpid(), unix.SIGKILL)
+		killGroup()
 	}()
 	return nil
 }

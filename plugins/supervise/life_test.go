@@ -24,12 +24,32 @@ import (
 
 // gone says whether a process has ended; a zombie that nobody reaps has.
 func gone(pid int) bool {
+	s := processState(pid)
+	return s == 0 || s == 'Z' || s == 'X'
+}
+
+// processState is the letter the kernel shows for a process, 0 if there is none.
+func processState(pid int) byte {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return true
+		return 0
 	}
-	rest := string(b[strings.LastIndexByte(string(b), ')')+1:])
-	return strings.HasPrefix(rest, " Z") || strings.HasPrefix(rest, " X")
+	return b[strings.LastIndexByte(string(b), ')')+2]
+}
+
+// freeze stops a process and waits until it stands still.
+func freeze(t *testing.T, pid int) {
+	t.Helper()
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 {
+		if processState(pid) == 'T' {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("it does not stop")
 }
 
 func awaitGone(t *testing.T, what string, pid int) {
@@ -105,9 +125,7 @@ func TestStubbornConnectorIsKilled(t *testing.T) {
 	src := open(t, h, plan("faulty", "", ""))
 	src.State(connector.Open)
 	pid := statusOf(h, "faulty").PID
-	if err := unix.Kill(pid, unix.SIGSTOP); err != nil { // hears neither the request nor TERM
-		t.Fatal(err)
-	}
+	freeze(t, pid) // hears neither the request nor TERM
 	if err := h.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -196,9 +214,7 @@ func TestStoppedConnectorIsNoticed(t *testing.T) {
 	src := open(t, h, plan("faulty", "", ""))
 	defer src.Close()
 	src.State(connector.Open)
-	if err := unix.Kill(statusOf(h, "faulty").PID, unix.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	freeze(t, statusOf(h, "faulty").PID)
 	src.State(connector.Lost)
 	src.State(connector.Open)
 	book.await(t, "no answer to a ping")
