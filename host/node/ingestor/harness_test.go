@@ -96,7 +96,7 @@ func (b *bench) end(stop func()) {
 		t.Errorf("%d sessions are left open", n)
 	}
 	if n := b.src.Wrong(); n != 0 {
-		t.Errorf("%d calls named an epoch that was over", n)
+		t.Errorf("%d grants named an epoch that was over", n)
 	}
 	b.Close()
 }

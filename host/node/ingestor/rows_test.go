@@ -26,6 +26,14 @@ func goods(n int) []string {
 	return out
 }
 
+func goodRows(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, row(i+1))
+	}
+	return out
+}
+
 func TestGroupsAreBoundedAndOneBurstIsOneBatch(t *testing.T) {
 	// req: R-026
 	text := source(wide, "TO readings INHERIT ALL UNBRANCHED FLUSH EACH 1s MAX BATCH SIZE 1MiB"+ignore+general)
