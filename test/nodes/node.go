@@ -86,7 +86,12 @@ func TryStart(t testing.TB, o Options) (*Node, error) {
 	if err := n.cmd.Start(); err != nil {
 		return nil, err
 	}
-	t.Cleanup(n.Kill)
+	t.Cleanup(func() {
+		n.Kill()
+		if text := n.Log(); t.Failed() {
+			t.Logf("what node %d (%s) said last:\n%s", n.PID(), n.cmd.ProcessState, text[max(0, len(text)-8000):])
+		}
+	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	go func() {
 		_, _ = io.Copy(io.Discard, out)
