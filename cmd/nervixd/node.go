@@ -128,8 +128,30 @@ func (n *node) openPlugins() error {
 	for _, p := range problems {
 		n.options.log.Warn("a connector cannot be used", "folder", folder, "error", p)
 	}
-	n.plugins = supervise.New(supervise.Options{Connectors: installed, FileRoot: n.options.fileRoot, Log: n.options.log})
+	run, err := n.runFolder()
+	if err != nil {
+		return err
+	}
+	n.plugins = supervise.New(supervise.Options{
+		Connectors: installed, FileRoot: n.options.fileRoot, Log: n.options.log, Launcher: supervise.GoPlugin{RunDir: run, Log: n.options.log},
+	})
 	return nil
+}
+
+// maxRunFolder is the longest path that leaves room for a socket's name: the system bounds the whole at 108 bytes.
+const maxRunFolder = 60
+
+// runFolder is where the sockets of connectors live. A killed host leaves some there, so it is emptied at each start. A data folder with a long
+// path has them in the system's temporary folder.
+func (n *node) runFolder() (string, error) {
+	path := filepath.Join(n.dir.Path(), "run")
+	if len(path) > maxRunFolder {
+		return "", nil
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return "", err
+	}
+	return path, os.Mkdir(path, 0o700)
 }
 
 func (n *node) positionFields(kind string) []string {

@@ -3,6 +3,7 @@
 package emitter
 
 import (
+	"errors"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -138,6 +139,10 @@ func (e *Emitter) attemptEnded(l *lanes.Lane, attempt uint64, answers []connecto
 	}
 	e.sink.failures++
 	wait := e.backoff(e.sink.failures)
+	var asked interface{ RetryAfter() time.Duration }
+	if errors.As(failure, &asked) {
+		wait = max(wait, asked.RetryAfter()) // a receiver may lengthen the pause, never shorten it (P-043)
+	}
 	e.stats.failed(failure, wait)
 	if failure != nil && e.sink.failures == 1 && e.plan.GeneralLog {
 		e.config.Log.Error("publishing failed and is tried again", "emitter", e.plan.Ref.Name, "domain", e.plan.Ref.Domain, "error", failure)
