@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nervix-go/nervix/host/node/ingestor"
@@ -38,6 +37,30 @@ func TestParallelBoundsWhatIsBeyondTheDurablePosition(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What settles while a write is under way joins the next one, and gives its places back with it.
+func TestWritesJoin(t *testing.T) {
+	run(t, source("ACK PARALLEL MAX 8 ACK TIMEOUT 5s", toReadings+ignore+general), nil, func(b *bench) {
+		r := b.Reader("readings")
+		b.src.Size = 1
+		b.at.Hold()
+		b.start()
+		for i := range 20 {
+			b.src.Add(good(i + 1))
+			b.pass(time.Millisecond)
+		}
+		if b.at.Held() != 1 || b.src.Sent() != 8 || len(r.Seen()) != 8 {
+			b.T.Fatalf("%d writes at once, %d lines sent, %d batches", b.at.Held(), b.src.Sent(), len(r.Seen()))
+		}
+		b.at.Release()
+		b.pass(time.Millisecond)
+		if !slices.Equal(b.src.Acks()[:2], []int{1, 8}) || b.src.Sent() < 16 {
+			b.T.Fatalf("acknowledged %v, %d lines sent", b.src.Acks(), b.src.Sent())
+		}
+		b.pass(time.Second)
+		b.want(20, 0, ingestor.Running)
+	})
 }
 
 func TestPositionIsAcknowledgedWhenDurable(t *testing.T) {
@@ -71,6 +94,17 @@ func TestStoreThatFailsStopsTheIngestor(t *testing.T) {
 		}
 		if b.in.Busy() {
 			b.T.Fatal("a drain would wait for ever")
+		}
+	})
+	run(t, source(wide, toReadings+ignore+general), goods(4), func(b *bench) {
+		b.at.Fail = errors.New("the disk is gone")
+		b.Reader("readings")
+		b.start()
+		b.at.Fail = nil // a store that failed is not believed again
+		b.src.Add(good(5))
+		b.pass(time.Second)
+		if b.at.Line() != 0 || len(b.src.Acks()) != 0 || b.in.Busy() {
+			b.T.Fatalf("line %d after a failed write", b.at.Line())
 		}
 	})
 }
@@ -202,6 +236,35 @@ func TestLostEpochJudgesNothing(t *testing.T) {
 		}
 		rows := r.Rows()
 		wantRows(b.T, "the new epoch", rows[len(rows)-6:], row(3), row(4), row(5), row(6), row(7), row(8))
+	})
+}
+
+// What an epoch delivered and nobody took up is the next epoch's to deliver.
+func TestQueueOfALostEpoch(t *testing.T) {
+	text := strings.Replace(source(wide, toReadings+ignore+general), "RELAY readings SCHEMA reading UNBRANCHED CAPACITY 4", "RELAY readings SCHEMA reading UNBRANCHED CAPACITY 1", 1)
+	run(t, text, goods(2), func(b *bench) {
+		r := b.Reader("readings")
+		r.Stall()
+		b.src.Size = 1
+		b.start()
+		for i := range 10 {
+			b.src.Add(good(i + 3))
+			b.pass(time.Millisecond)
+		}
+		took := int(b.in.Observe().Read)
+		if took == b.src.Sent() {
+			b.T.Fatal("nothing is queued")
+		}
+		b.src.Lose("gone")
+		b.pass(0)
+		r.Go()
+		b.pass(time.Second)
+		if n := int(b.in.Observe().Read); n != took || b.at.Line() != 0 {
+			b.T.Fatalf("took up %d lines of an epoch that is over; durable line %d", n-took, b.at.Line())
+		}
+		b.src.Open()
+		b.pass(time.Second)
+		b.want(12, 0, ingestor.Running)
 	})
 }
 
@@ -390,8 +453,7 @@ func TestStopIntakeLetsAdmittedRowsFinish(t *testing.T) {
 func TestCloseLeavesRowsUnacknowledged(t *testing.T) {
 	text := source(wide, "TO readings INHERIT ALL UNBRANCHED FLUSH EACH 1h MAX BATCH SIZE 1MiB"+ignore+" TO beds INHERIT ALL BRANCHED BY by_bed SET bed = message.bed FLUSH IMMEDIATE "+ignore+general)
 	run(t, text, goods(6), func(b *bench) {
-		b.Reader("readings")
-		beds := b.Reader("beds")
+		readings, beds := b.Reader("readings"), b.Reader("beds")
 		beds.Keep()
 		b.start()
 		if err := b.in.StopIntake(context.Background()); err != nil {
@@ -400,7 +462,9 @@ func TestCloseLeavesRowsUnacknowledged(t *testing.T) {
 		b.in.Close()
 		beds.Let(nil)
 		b.pass(time.Hour * 2) // no timer of the ended ingestor does anything
-		synctest.Wait()
+		if len(readings.Rows()) != 0 {
+			b.T.Fatalf("an ended ingestor published %q", readings.Rows())
+		}
 		if b.at.Line() != 0 || len(b.src.Acks()) != 0 || b.in.Busy() || b.in.Observe().Status != ingestor.Stopped {
 			b.T.Fatalf("line %d, acknowledged %v", b.at.Line(), b.src.Acks())
 		}

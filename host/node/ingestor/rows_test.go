@@ -75,6 +75,75 @@ func TestBadPayloadDropsItsOwnRow(t *testing.T) {
 	})
 }
 
+func TestLineTheSourceCannotRead(t *testing.T) {
+	run(t, source(wide, toReadings+log+general), goods(3), func(b *bench) {
+		r := b.Reader("readings")
+		b.src.Faulty = map[int]string{2: "the line is longer than the limit"}
+		b.start()
+		wantRows(b.T, "rows", r.Rows(), row(1), row(3))
+		b.want(1, 1, ingestor.Running)
+		if b.Logs.Count("longer than the limit", "line 2, offset 20") != 1 {
+			b.T.Fatal(b.Logs)
+		}
+	})
+}
+
+// A failure in one route is that route's affair, and it is about the right delivery although rows before it were left out on the way.
+func TestFailureBelongsToItsRouteAndDelivery(t *testing.T) {
+	lines := []string{"?", good(2), `{"bed":"a","wet":3,"n":0}`, good(4), `{"bed":"b","wet":5,"n":5}`}
+	text := source(wide, "FILTER WHERE input.wet != 2.0"+
+		" TO readings INHERIT ALL EXCEPT n SET n = 10 / coalesce(input.n, 1) UNBRANCHED FLUSH IMMEDIATE "+log+
+		" TO copies INHERIT ALL UNBRANCHED FLUSH IMMEDIATE "+ignore+
+		" TO beds INHERIT ALL EXCEPT n SET n = 10 / coalesce(input.n, 1) BRANCHED BY by_bed SET bed = message.bed FLUSH IMMEDIATE "+sendFlaws+general)
+	run(t, text, lines, func(b *bench) {
+		r, copies, flaws := b.Reader("readings"), b.Reader("copies"), b.Reader("flaws")
+		b.Reader("beds")
+		b.src.Size = 5
+		b.src.Mend(1, `{"bed":"z","wet":2}`)
+		b.start()
+		b.when(150 * time.Millisecond)
+		if got := b.src.Rejects(); !slices.Equal(got, []int{3}) {
+			b.T.Fatalf("asked again for %v", got)
+		}
+		if o := b.in.Observe(); o.Filtered != 2 || len(copies.Rows()) != 4 || b.Logs.Count("not acknowledged", "operation=set") != 2 {
+			b.T.Fatalf("%+v, copies %q\n%s", o, copies.Rows(), b.Logs)
+		}
+		wantRows(b.T, "rows", r.Rows(), secret+"|"+nodetest.Null+"|4|10", "b|"+nodetest.Null+"|5|2")
+		for _, row := range flaws.Rows() {
+			if f := strings.Split(row, "|"); f[2] != "set" || f[4] != "3" || f[5] != "a" || f[6] != "3" {
+				b.T.Fatalf("record %q", row)
+			}
+		}
+		if len(flaws.Rows()) != 2 {
+			b.T.Fatalf("%q", flaws.Rows())
+		}
+	})
+}
+
+// The ingestor forgets branches that hold nothing when it knows many, and only those.
+func TestManyBranches(t *testing.T) {
+	const many = 5000
+	lines := nodetest.Lines(`{"bed":"k%d","wet":1}`, 0, many)
+	lines = append(lines, lines[:10]...)
+	text := source(wide, "TO beds INHERIT ALL BRANCHED BY by_bed SET bed = message.bed FLUSH EACH 1s MAX BATCH SIZE 1MiB"+ignore+general)
+	run(t, text, lines, func(b *bench) {
+		beds := b.Reader("beds")
+		b.src.Size = 1000
+		b.start()
+		b.pass(2 * time.Second)
+		seen := beds.Seen()
+		if len(seen) != many {
+			b.T.Fatalf("%d batches of %d branches", len(seen), many)
+		}
+		b.want(many+10, 0, ingestor.Running)
+		b.src.Add(lines[:many]...)
+		b.pass(2 * time.Second)
+		if got := beds.Seen(); len(got) != 2*many {
+			b.T.Fatalf("%d batches", len(got))
+		}
+	})
+}
+
 func TestErrorRecordCarriesTheAcknowledgement(t *testing.T) {
 	// req: P-021 half: rows and error records of one payload; payloads that unfold into several messages come with their codecs
 	// pain: K02 half: the position moves after the last consumer's answer; the sink's side is in the emitter
