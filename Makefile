@@ -33,6 +33,7 @@ nocgo:
 # Regenerates everything that is generated; CI fails if that changes a file.
 generate:
 	./host/wire/generate.sh
+	./host/wire/generate.sh wasm/protocol/fbs wasm/protocol/gen
 	./plugins/proto/v1/generate.sh
 
 # The long runs: 200 kills under load, 100 kills while defining, longer fuzzing.

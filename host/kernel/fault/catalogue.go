@@ -19,6 +19,7 @@ func Catalogue() []Entry {
 		sessionCodes(),
 		cliCodes(),
 		wireCodes(),
+		wasmCodes(),
 	} {
 		all = append(all, area...)
 	}
