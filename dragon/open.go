@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/lni/dragonboat/v4"
 	"github.com/lni/dragonboat/v4/statemachine"
@@ -70,11 +71,11 @@ func Open(c Config) (*Log, error) {
 	fatal := once(c)
 	captureLogs(c.Logger, fatal)
 	if err := detachHostName(c.Dir); err != nil {
-		return nil, failure("the folder "+c.Dir+" cannot be prepared", err)
+		return nil, unusable("the folder "+c.Dir+" cannot be prepared", err)
 	}
 	host, err := newHost(c)
 	if err != nil {
-		return nil, failure("the log in "+c.Dir+" cannot be opened", err)
+		return nil, unusable("the log in "+c.Dir+" cannot be opened", err)
 	}
 	l := &Log{host: host, machine: newMachine(fatal), done: make(chan struct{})}
 	create := func(uint64, uint64) statemachine.IConcurrentStateMachine { return l.machine }
@@ -90,7 +91,12 @@ func Open(c Config) (*Log, error) {
 func newHost(c Config) (host *dragonboat.NodeHost, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			host, err = nil, fmt.Errorf("%v", p)
+			host = nil
+			if cause, ok := p.(error); ok {
+				err = cause
+			} else {
+				err = fmt.Errorf("%v", p)
+			}
 		}
 	}()
 	host, err = dragonboat.NewNodeHost(hostConfig(c, c.Dir))
@@ -120,6 +126,14 @@ func deployment(cluster string) uint64 { return xxh3.HashString(cluster) | 1 }
 
 func failure(detail string, err error) error {
 	return fault.New(fault.ControlStorage, "dragon.Open", ident.Ref{}, detail, err)
+}
+
+// unusable tells a folder whose content is not what was written from a system that refuses a call, which says so by number.
+func unusable(detail string, err error) error {
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		return failure(detail, err)
+	}
+	return fault.New(fault.DaemonDamaged, "dragon.Open", ident.Ref{}, detail, err)
 }
 
 // State is the newest committed state. It is immutable.

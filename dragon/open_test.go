@@ -124,7 +124,7 @@ func TestForeignAndDamagedFolders(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dragon.Open(config(dir, "another")); !fault.Has(err, fault.ControlStorage) {
+	if _, err := dragon.Open(config(dir, "another")); !fault.Has(err, fault.DaemonDamaged) {
 		t.Errorf("a folder of another cluster: %v", err)
 	}
 	flag := filepath.Join(dir, "dragonboat.ds")
@@ -136,7 +136,7 @@ func TestForeignAndDamagedFolders(t *testing.T) {
 	if err := os.WriteFile(flag, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dragon.Open(config(dir, "c")); !fault.Has(err, fault.ControlStorage) {
+	if _, err := dragon.Open(config(dir, "c")); !fault.Has(err, fault.DaemonDamaged) {
 		t.Errorf("a damaged flag file: %v", err)
 	}
 }

@@ -12,22 +12,27 @@ import (
 	"github.com/nervix-go/nervix/host/kernel/ident"
 )
 
-// formedName is the file that says that this folder's cluster was formed: from then on the control plane's log must be there. Without it
-// a lost log would quietly become a new, empty cluster.
+// formedName is the file that says that this folder's cluster was formed: from then on the control plane's log and the store must be there.
+// Without it a lost log would quietly become a new, empty cluster.
 const formedName = "formed"
 
-// checkFormed refuses a folder whose log is gone.
-func checkFormed(dir, raft string) error {
+// checkFormed refuses a folder that has lost its log or its store: source positions would be forgotten without a word.
+func checkFormed(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, formedName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(raft)
-	if err == nil && len(entries) > 0 {
-		return nil
+	for name, what := range map[string]string{"raft": "the log of its control plane", "state": "the store of its source positions"} {
+		entries, err := os.ReadDir(filepath.Join(dir, name))
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		case len(entries) == 0:
+			return fault.New(fault.DaemonDamaged, "nervixd", ident.Ref{}, "data folder "+dir+" has lost "+what+": folder "+name+" is missing or empty", nil)
+		}
 	}
-	return fault.New(fault.DaemonDamaged, "nervixd", ident.Ref{}, "data folder "+dir+" has lost the log of its control plane (folder raft)", err)
+	return nil
 }
 
 // markFormed writes the file once, durably.

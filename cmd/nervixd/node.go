@@ -75,7 +75,7 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	}
 	identity := n.dir.Identity()
 
-	if err = checkFormed(n.dir.Path(), filepath.Join(n.dir.Path(), "raft")); err != nil {
+	if err = checkFormed(n.dir.Path()); err != nil {
 		return n, err
 	}
 
