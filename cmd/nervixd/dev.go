@@ -193,7 +193,7 @@ func listen(n *node, o devOptions) (l *listeners, err error) {
 		Log: o.logger(n),
 	})
 	if l.sessionAddr, err = l.sessions.Listen(o.session, &certificates.ResetKey); err != nil {
-		return l, err
+		return l, fmt.Errorf("--session-listen: %w", err)
 	}
 	if l.web, err = serveHTTP(o.http, "--http-listen", n, func(s net.Listener) *admin.Server {
 		return admin.Serve(s, n.options.log, http.NotFoundHandler())
