@@ -51,7 +51,7 @@ func TestOutputIsAFolder(t *testing.T) {
 	}
 	t.Run("run", func(t *testing.T) {
 		t.Parallel() // it waits for the patience of the run
-		done := apply(t, p)
+		done := apply(t, p, "--drain-timeout", "300ms")
 		if done.Code != 1 {
 			t.Errorf("exit %d, want 1", done.Code)
 		}

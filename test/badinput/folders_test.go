@@ -28,8 +28,9 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 		{"newer format", func(t *testing.T, data string) { alter(t, data+"/identity", "format 1", "format 2") }, []string{"newer", "version 2"}},
 		{"raft missing", func(t *testing.T, data string) { remove(t, data+"/raft") }, []string{"raft", "missing"}},
 		{"state missing", func(t *testing.T, data string) { remove(t, data+"/state") }, []string{"state", "missing"}},
-		{"state garbage", func(t *testing.T, data string) { garbage(t, data+"/state") }, []string{"state"}},
-		{"raft garbage", func(t *testing.T, data string) { garbage(t, data+"/raft") }, []string{"raft"}},
+		{"state garbage", func(t *testing.T, data string) { garbage(t, data+"/state", "") }, []string{"state"}},
+		{"raft garbage", func(t *testing.T, data string) { garbage(t, data+"/raft", "") }, []string{"raft"}},
+		{"raft log garbage", func(t *testing.T, data string) { garbage(t, data+"/raft", "dragonboat.ds") }, []string{"raft"}},
 		{"foreign", func(t *testing.T, data string) {
 			remove(t, data)
 			nodes.WriteFile(t, data+"/holiday.jpg", []byte("x"))
@@ -146,11 +147,11 @@ func alter(t *testing.T, path, from, to string) {
 	nodes.WriteFile(t, path, []byte(strings.Replace(content, from, to, 1)))
 }
 
-// garbage overwrites every file of a folder with bytes that mean nothing, in the same sizes.
-func garbage(t *testing.T, folder string) {
+// garbage overwrites every file of a folder but one with bytes that mean nothing.
+func garbage(t *testing.T, folder, but string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
+		if err != nil || !d.Type().IsRegular() || d.Name() == but {
 			return err
 		}
 		info, err := d.Info()
