@@ -47,7 +47,7 @@ func (e *Emitter) Handle(l *lanes.Lane, b *runtime.Branch, input int, in *batch.
 		w.Begin(in.Record, nil, snapshot.Now)
 	}
 	e.plan.Construct.Run(&w.Env, &w.Out)
-	e.faults.Report(l, w, runtime.FromConstruct(nil, w.Out.Failures), e.origin(w, in, snapshot.Now, true),
+	e.report(l, w, runtime.FromConstruct(nil, w.Out.Failures), e.origin(w, in, snapshot.Now, true),
 		runtime.LineageAnswers{Lineage: in.Lineage, Failures: runtime.FromConstruct(nil, w.Out.Failures)})
 	kept := e.encode(l, w, in, snapshot.Now)
 	e.stats.collected(received, kept)
@@ -62,7 +62,7 @@ func (e *Emitter) source(l *lanes.Lane, w *runtime.Workbench, input int, in *bat
 	mask, failed := w.Mask(where)
 	failures := runtime.FromPredicate(nil, runtime.OpSourceWhere, where.Reads(), failed)
 	if len(failures) > 0 {
-		e.faults.Report(l, w, failures, e.origin(w, in, w.Env.Now, false), runtime.LineageAnswers{Lineage: in.Lineage, Failures: failures})
+		e.report(l, w, failures, e.origin(w, in, w.Env.Now, false), runtime.LineageAnswers{Lineage: in.Lineage, Failures: failures})
 	}
 	rows, all := runtime.RowsOf(mask, in.Rows())
 	if all {
@@ -106,7 +106,7 @@ func (e *Emitter) encode(l *lanes.Lane, w *runtime.Workbench, in *batch.Batch, n
 	defer encoded.Release()
 	if len(encoded.Rejects) > 0 {
 		failures := encodeFailures(encoded.Rejects)
-		e.faults.Report(l, w, failures, e.origin(w, in, now, false), runtime.LineageAnswers{Lineage: in.Lineage, Failures: failures})
+		e.report(l, w, failures, e.origin(w, in, now, false), runtime.LineageAnswers{Lineage: in.Lineage, Failures: failures})
 	}
 	if len(encoded.Rows) == 0 {
 		in.Settle()
@@ -158,34 +158,4 @@ func (e *Emitter) hold(l *lanes.Lane, in *batch.Batch, encoded codec.Encoded, no
 		e.due = true
 		e.publish(l)
 	}
-}
-
-// rejected applies the policy to a payload that the sink refused.
-func (e *Emitter) rejected(l *lanes.Lane, p *payloads, row int, reason string) {
-	source := row
-	if p.origin != nil {
-		source = int(p.origin[row])
-	}
-	failures := []runtime.Failure{{
-		Row: uint32(source), Code: runtime.CodeExternal, Operation: runtime.OpPublish, Index: construct.NoIndex, Reason: reason, Class: "rejected by the sink",
-	}}
-	answers := []runtime.Failure{failures[0]}
-	answers[0].Row = uint32(row) // the lineage counts payloads, not source rows
-	src := runtime.Source{Input: p.source.Columns(), Key: p.key, Now: p.now, Low: p.low, High: p.high}
-	e.faults.Report(l, e.config.Benches.At(l), failures, src, runtime.LineageAnswers{Lineage: p.lineage, Failures: answers})
-}
-
-// newFaults makes the policy of this emitter; error records leave on the emitter's own FLUSH.
-func (e *Emitter) newFaults(l *lanes.Lane, b *runtime.Branch) *runtime.Faults {
-	f := &runtime.Faults{
-		Node: e.plan.Ref, Policy: &e.plan.Policy, Log: e.config.Log, Input: e.plan.InputSchema, Output: e.plan.Codec.Schema, Count: e.stats.reject,
-	}
-	if e.config.Error != nil {
-		route := &runtime.Route{
-			Relay: e.plan.Policy.Relay.Ref, Target: e.config.Error, Schema: e.plan.Policy.Relay.Schema.Arrow(),
-			Flush: runtime.Flush(e.plan.Flush), Clock: e.config.Clock, Alloc: e.config.Alloc,
-		}
-		f.Outlet = runtime.NewOutlet(route, nil, l, b, e.node.Alive(l))
-	}
-	return f
 }

@@ -48,7 +48,9 @@ type Emitter struct {
 	branch  *runtime.Branch
 	encoder codec.Encoder
 	faults  *runtime.Faults
-	held    []*payloads // collected and not completely answered, in order
+	errors  *runtime.Route             // of error records, nil unless the policy is SEND TO
+	outlets map[string]*runtime.Outlet // of error records, by key
+	held    []*payloads                // collected and not completely answered, in order
 	bytes   int64
 	nextID  uint64
 	due     bool // the held payloads are to be published
@@ -109,9 +111,9 @@ func (e *Emitter) onLane(f func(*lanes.Lane)) {
 }
 
 // Open implements runtime.Handler.
-func (e *Emitter) Open(l *lanes.Lane, b *runtime.Branch) {
+func (e *Emitter) Open(_ *lanes.Lane, b *runtime.Branch) {
 	e.branch = b
-	e.faults = e.newFaults(l, b)
+	e.faults = e.newFaults()
 }
 
 // Quiet implements runtime.Handler; the one branch of an emitter stays as long as the emitter.

@@ -90,7 +90,7 @@ func TestLineTheSourceCannotRead(t *testing.T) {
 
 // A failure in one route is that route's affair, and it is about the right delivery although rows before it were left out on the way.
 func TestFailureBelongsToItsRouteAndDelivery(t *testing.T) {
-	lines := []string{"?", good(2), `{"bed":"a","wet":3,"n":0}`, good(4), `{"bed":"b","wet":5,"n":5}`}
+	lines := []string{`{"bed":"z","wet":2}`, "?", `{"bed":"a","wet":3,"n":0}`, good(4), `{"bed":"b","wet":5,"n":5}`}
 	text := source(wide, "FILTER WHERE input.wet != 2.0"+
 		" TO readings INHERIT ALL EXCEPT n SET n = 10 / coalesce(input.n, 1) UNBRANCHED FLUSH IMMEDIATE "+log+
 		" TO copies INHERIT ALL UNBRANCHED FLUSH IMMEDIATE "+ignore+
@@ -99,24 +99,104 @@ func TestFailureBelongsToItsRouteAndDelivery(t *testing.T) {
 		r, copies, flaws := b.Reader("readings"), b.Reader("copies"), b.Reader("flaws")
 		b.Reader("beds")
 		b.src.Size = 5
-		b.src.Mend(1, `{"bed":"z","wet":2}`)
 		b.start()
 		b.when(150 * time.Millisecond)
-		if got := b.src.Rejects(); !slices.Equal(got, []int{3}) {
+		if got := b.src.Rejects(); !slices.Equal(got, []int{2, 3}) {
 			b.T.Fatalf("asked again for %v", got)
 		}
-		if o := b.in.Observe(); o.Filtered != 2 || len(copies.Rows()) != 4 || b.Logs.Count("not acknowledged", "operation=set") != 2 {
+		if o := b.in.Observe(); o.Filtered != 1 || len(copies.Rows()) != 4 || b.Logs.Count("not acknowledged", "operation=set") != 2 {
 			b.T.Fatalf("%+v, copies %q\n%s", o, copies.Rows(), b.Logs)
 		}
 		wantRows(b.T, "rows", r.Rows(), secret+"|"+nodetest.Null+"|4|10", "b|"+nodetest.Null+"|5|2")
+		set, decode := 0, 0
 		for _, row := range flaws.Rows() {
-			if f := strings.Split(row, "|"); f[2] != "set" || f[4] != "3" || f[5] != "a" || f[6] != "3" {
+			switch f := strings.Split(row, "|"); {
+			case f[2] == "set" && f[4] == "3" && f[5] == "a" && f[6] == "3":
+				set++
+			case f[2] == "decode" && f[4] == "2":
+				decode++
+			default:
 				b.T.Fatalf("record %q", row)
 			}
 		}
-		if len(flaws.Rows()) != 2 {
+		if set != 2 || decode != 2 {
 			b.T.Fatalf("%q", flaws.Rows())
 		}
+	})
+}
+
+func TestKeysThatCannotBeBuilt(t *testing.T) {
+	lines := []string{`{"bed":"a","wet":1,"n":5}`, `{"bed":"b","wet":1,"n":0}`, `{"bed":"c","wet":-1,"n":0}`, `{"bed":"d","wet":1,"n":2}`}
+	text := source(wide, "TO numbers INHERIT ALL WHERE wet > 0.0 BRANCHED BY by_n SET n = 10 / message.n FLUSH IMMEDIATE "+sendFlaws+general)
+	run(t, text, lines, func(b *bench) {
+		numbers, flaws := b.Reader("numbers"), b.Reader("flaws")
+		b.start()
+		keys := map[string][]string{}
+		for _, s := range numbers.Seen() {
+			keys[s.Key] = s.Rows
+		}
+		if len(keys) != 2 || len(keys[`{"n":2}`]) != 1 || len(keys[`{"n":5}`]) != 1 {
+			b.T.Fatalf("%v", keys)
+		}
+		// Line 3 was dropped by WHERE, so nobody wanted its key.
+		if got := flaws.Rows(); len(got) != 1 || strings.Split(got[0], "|")[2] != "branch" || strings.Split(got[0], "|")[4] != "2" {
+			b.T.Fatalf("%q", got)
+		}
+		b.want(4, 0, ingestor.Running)
+	})
+}
+
+// Of two error records one cannot be built: its line is read again, and the other record carries its own line.
+func TestErrorRecordThatFails(t *testing.T) {
+	policy := " ON MESSAGE ERROR SEND TO flaws SET ref = error.reference, code = error.code, op = error.operation, why = error.message, line = 10 / (metadata.line - 2) "
+	run(t, source(wide, toReadings+policy+general), []string{good(1), "?", "?", good(4)}, func(b *bench) {
+		b.Reader("readings")
+		flaws := b.Reader("flaws")
+		flaws.Judge = func(nodetest.Seen) error { return errors.New("lost") }
+		b.start()
+		b.want(1, 2, ingestor.Running)
+		if got := flaws.Rows(); len(got) != 1 || strings.Split(got[0], "|")[4] != "10" || !strings.Contains(got[0], "line 3") {
+			b.T.Fatalf("%q", got)
+		}
+		flaws.Judge = nil
+		b.when(150 * time.Millisecond)
+		if got := b.src.Rejects(); !slices.Equal(got, []int{2, 3}) {
+			b.T.Fatalf("asked again for %v", got)
+		}
+		b.want(1, 1, ingestor.Running)
+		b.src.Mend(2, good(2))
+		b.pass(time.Second)
+		b.want(4, 0, ingestor.Running)
+	})
+}
+
+// A failure counts when it is told, not when everybody else is through.
+func TestFailureIsToldAtOnce(t *testing.T) {
+	run(t, source(wide, toReadings+ignore+" TO copies INHERIT ALL UNBRANCHED FLUSH IMMEDIATE "+ignore+general), goods(1), func(b *bench) {
+		slow, other := b.Reader("readings"), b.Reader("readings")
+		b.Reader("copies")
+		slow.Keep()
+		fail := true
+		other.Judge = func(nodetest.Seen) error {
+			if fail {
+				return errors.New("lost")
+			}
+			return nil
+		}
+		b.start()
+		fail = false
+		b.when(99 * time.Millisecond)
+		b.want(0, 1, ingestor.Running)
+		if len(b.src.Rejects()) != 0 {
+			b.T.Fatal("too early")
+		}
+		b.when(102 * time.Millisecond)
+		if got := b.src.Rejects(); !slices.Equal(got, []int{1}) {
+			b.T.Fatalf("asked again for %v", got)
+		}
+		slow.Let(nil)
+		b.pass(time.Millisecond)
+		b.want(1, 0, ingestor.Running)
 	})
 }
 
@@ -172,6 +252,12 @@ func TestErrorRecordCarriesTheAcknowledgement(t *testing.T) {
 		}
 		if seen[0][:36] == seen[1][:36] {
 			b.T.Fatal("two failures share a reference")
+		}
+		snapshot, _ := b.Clock.Snapshot()
+		for _, mark := range flaws.Seen()[0].Low {
+			if now := snapshot.Now.NS(); mark > now || mark < now-int64(10*time.Second) {
+				b.T.Fatalf("watermark %d of an undecodable line, now %d", mark, now)
+			}
 		}
 		flaws.Let(nil)
 		b.pass(0)
