@@ -140,7 +140,7 @@ func TestUnansweredPayloadsAreOfferedAgain(t *testing.T) {
 }
 
 func TestBackoffDoublesAndIsResetByACompletedFlush(t *testing.T) {
-	// req: P-043 half: the host's backoff; a delay that the receiver asks for comes with sinks that have one
+	// req: P-043
 	down := true
 	sink := &nodetest.Sink{Respond: func(a nodetest.Attempt) nodetest.Answer {
 		if down {
@@ -180,6 +180,72 @@ func TestBackoffDoublesAndIsResetByACompletedFlush(t *testing.T) {
 	})
 }
 
+// Neither a forced flush nor a sink that opens again ends a backoff, and an attempt ends once.
+func TestBackoffIsNotCutShort(t *testing.T) {
+	sink := &nodetest.Sink{Respond: func(nodetest.Attempt) nodetest.Answer { return nodetest.Answer{Failure: errors.New("down")} }}
+	run(t, text("readings", all, immediate, "LOG"), sink, func(b *bench) {
+		b.put(rows("a")...)
+		b.pass(100 * time.Microsecond)
+		b.sink.Answer(1, nodetest.Answer{Failure: errors.New("down, again")})
+		b.e.Flush()
+		b.pass(50 * time.Millisecond)
+		b.sink.Lose("killed")
+		b.sink.Open()
+		b.pass(50*time.Millisecond - time.Microsecond)
+		if o := b.e.Observe(); len(b.sink.Attempts()) != 1 || o.Attempts != 1 {
+			b.T.Fatalf("%+v", o)
+		}
+		b.pass(time.Microsecond)
+		if o := b.e.Observe(); len(b.sink.Attempts()) != 2 || o.Backoff != 200*time.Millisecond {
+			b.T.Fatalf("%+v", o)
+		}
+	})
+}
+
+// Two answers for one payload are a defect of the connector; they must not stand for the payload that has none.
+func TestTwoAnswersForOnePayload(t *testing.T) {
+	sink := &nodetest.Sink{Respond: func(nodetest.Attempt) nodetest.Answer { return nodetest.Answer{None: true} }}
+	run(t, text("readings", all, immediate, "LOG"), sink, func(b *bench) {
+		f := b.put(rows("a", "b", "c")...)
+		b.pass(time.Millisecond)
+		id := b.sink.Attempts()[0].IDs[0]
+		b.sink.Answer(1, nodetest.Answer{Answers: []connector.SinkAnswer{{FirstID: id, LastID: id + 1}, {FirstID: id, LastID: id + 1, Rejected: "no"}}})
+		b.pass(0)
+		wantFate(b.T, f, false)
+		sink.Respond = nil
+		b.pass(time.Second)
+		b.attempts(lines("a", "b", "c"), line("c"))
+		wantFate(b.T, f, true)
+	})
+}
+
+// asked is a failure with which the receiver asks for a pause.
+type asked time.Duration
+
+func (a asked) Error() string             { return "slow down" }
+func (a asked) RetryAfter() time.Duration { return time.Duration(a) }
+
+func TestReceiverLengthensThePause(t *testing.T) {
+	for pause, want := range map[time.Duration]time.Duration{time.Second: time.Second, 10 * time.Millisecond: 100 * time.Millisecond} {
+		sink := &nodetest.Sink{}
+		sink.Respond = func(a nodetest.Attempt) nodetest.Answer {
+			sink.Respond = nil
+			return nodetest.Answer{Failure: fmt.Errorf("publish: %w", asked(pause))}
+		}
+		run(t, text("readings", all, immediate, "LOG"), sink, func(b *bench) {
+			b.put(rows("a")...)
+			b.pass(100 * time.Microsecond)
+			if got := b.e.Observe().Backoff; got != want {
+				b.T.Fatalf("asked for %v: waits %v, want %v", pause, got, want)
+			}
+			b.pass(want - time.Microsecond)
+			b.attempts(line("a"))
+			b.pass(time.Microsecond)
+			b.attempts(line("a"), line("a"))
+		})
+	}
+}
+
 func TestNothingIsTakenWhileAnAttemptIsUnderWay(t *testing.T) {
 	sink := &nodetest.Sink{Respond: func(nodetest.Attempt) nodetest.Answer { return nodetest.Answer{None: true} }}
 	run(t, text("readings", all, immediate, "LOG"), sink, func(b *bench) {
@@ -201,6 +267,8 @@ func TestNothingIsTakenWhileAnAttemptIsUnderWay(t *testing.T) {
 			}
 			last = held.Alive()
 		}
+		b.e.Flush() // one attempt at a time, however much somebody wants a flush
+		b.pass(0)
 		b.attempts(line("a"))
 		sink.Respond = nil
 		b.sink.Answer(1, nodetest.All(b.sink.Attempts()[0]))

@@ -60,7 +60,7 @@ func flood(b *bench, r *rand.Rand) {
 		s := sent{relay: []string{"readings", "more"}[r.IntN(2)]}
 		var rows []string
 		bed := string(rune('a' + r.IntN(3)))
-		for range 1 + r.IntN(6) {
+		for range 1 + r.IntN(20) {
 			next++
 			s.numbers = append(s.numbers, next)
 			rows = append(rows, fmt.Sprintf("%s|1|%d", bed, next))

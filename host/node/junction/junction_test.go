@@ -112,7 +112,7 @@ func TestPoliciesOfRoutes(t *testing.T) {
 }
 
 const sendTo = `SEND TO flaws SET ref = error.reference, code = error.code, op = error.operation, why = error.message, key = branch.bed,
-  bed = partial_output.bed, level = partial_output.level`
+  bed = partial_output.bed, level = partial_output.level, step = error.operation_index, seen = error.occurred_at`
 
 func TestErrorRecordsStayInTheBranch(t *testing.T) {
 	for _, fail := range []error{nil, errors.New("the flaw was not stored")} {
@@ -130,7 +130,7 @@ func TestErrorRecordsStayInTheBranch(t *testing.T) {
 			}
 			for i, bed := range []string{"secret", "z"} {
 				x := strings.Split(seen[0].Rows[i], "|")
-				if x[1] != "evaluation" || x[2] != "set" || x[4] != "a" || x[5] != bed || x[6] != null || !strings.HasPrefix(x[3], "JUNCTION watch: set: ") || strings.Contains(x[3], "secret") {
+				if x[1] != "evaluation" || x[2] != "set" || x[4] != "a" || x[5] != bed || x[6] != null || x[7] != "1" || !strings.HasPrefix(x[8], "2000-01-01") || !strings.HasPrefix(x[3], "JUNCTION watch: set: ") || strings.Contains(x[3], "secret") {
 					b.T.Fatalf("record %q", seen[0].Rows[i])
 				}
 			}
@@ -163,7 +163,7 @@ func TestErrorRecordThatFails(t *testing.T) {
 		f := b.Publish("readings", bedA, nil, "x|0|0", "y|1|5", "z|3|0")
 		b.pass(time.Millisecond)
 		wantFate(b.T, f, true, 0)
-		if rows := flaws.Rows(); len(rows) != 1 || !strings.HasSuffix(rows[0], "|z|"+null+"|2") {
+		if rows := flaws.Rows(); len(rows) != 1 || !strings.HasSuffix(rows[0], "|z|"+null+"|2|"+null+"|"+null) {
 			b.T.Fatalf("%q", rows)
 		}
 		if b.Logs.Count("error records could not be built", "rows=1") != 1 {
