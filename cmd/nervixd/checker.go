@@ -10,6 +10,7 @@ import (
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/nspl/ast"
+	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/plugins/supervise"
 )
 
@@ -17,6 +18,7 @@ import (
 type checker struct {
 	plugins  *supervise.Host
 	fileRoot string
+	state    func() *registry.State // the newest committed state
 }
 
 // Check implements control.Checker.
@@ -27,7 +29,7 @@ func (c checker) Check(domain ident.Domain, base []ast.Definition, changes []ast
 	}
 	var at []int
 	for i, change := range changes {
-		found := c.installation(change)
+		found := append(c.installation(change), c.checkWriters(domain, base, change, changes)...)
 		for range found {
 			at = append(at, i)
 		}

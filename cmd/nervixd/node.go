@@ -104,7 +104,7 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 		return n, err
 	}
 	n.control, err = control.Open(ctx, control.Config{
-		Log: n.raft, Checker: checker{plugins: n.plugins, fileRoot: o.fileRoot}, Installer: n.engine, Inspector: n.engine, Hasher: hasher{},
+		Log: n.raft, Checker: checker{plugins: n.plugins, fileRoot: o.fileRoot, state: n.raft.State}, Installer: n.engine, Inspector: n.engine, Hasher: hasher{},
 		Cluster: identity.Cluster.String(), Users: []registry.User{{Name: datadir.AdminUser, PHC: phc}},
 		Node:   registry.Node{ID: identity.Node, Incarnation: n.dir.Incarnation(), Logical: identity.Node.String() + ".node", Session: o.session},
 		Logger: o.log,

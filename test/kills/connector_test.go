@@ -25,7 +25,7 @@ func TestConnectorDiesBelowALivingHost(t *testing.T) {
 		at := int64((k + 1) * lines / (kills + 2))
 		nodes.Eventually(t, "the position passes the place of the kill", func() bool { return s.Ingestor("feed").Position.Line >= at })
 		status, err := s.Status(t.Context())
-		if err != nil || len(status.Connectors) != 1 || status.Connectors[0].State != "ready" {
+		if err != nil || len(status.Connectors) != 1 || status.Connectors[0].State != "running" {
 			t.Fatalf("status before kill %d: %+v %v", k, status, err)
 		}
 		pid := int(status.Connectors[0].PID)
@@ -35,7 +35,7 @@ func TestConnectorDiesBelowALivingHost(t *testing.T) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 		nodes.Eventually(t, "another connector is ready", func() bool {
 			status, err := s.Status(t.Context())
-			return err == nil && status.Connectors[0].State == "ready" && status.Connectors[0].Restarts == uint64(k+1)
+			return err == nil && status.Connectors[0].State == "running" && status.Connectors[0].Restarts == uint64(k+1)
 		})
 	}
 	i := s.Finish("feed")

@@ -14,6 +14,9 @@ import (
 	"github.com/nervix-go/nervix/test/nodes"
 )
 
+// batch is how many lines there are for each kill, roughly what flows between two of them.
+const batch = 12_000
+
 // gone is how long a connector may outlive its host.
 const gone = 5 * time.Second
 
@@ -25,10 +28,11 @@ func TestKillsUnderLoad(t *testing.T) {
 	// req: P-010
 	// req: B01
 	// req: K02
-	total, lines := 20, 300_000
+	total := 20
 	if soak() {
-		total, lines = 200, 3_000_000
+		total = 200
 	}
+	lines := total * batch
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("NERVIX_SEED"); text != "" {
 		seed, _ = strconv.ParseUint(text, 10, 64)
@@ -37,10 +41,8 @@ func TestKillsUnderLoad(t *testing.T) {
 	r := &rampage{t: t, random: rand.New(rand.NewPCG(seed, 0)), options: folders(t, lines), lines: lines}
 	r.start()
 	r.session.Do(pipeline(r.options.Root))
-	for k := range total {
-		// A random place within the kill's part of the file, so that all kills happen under load.
-		part := lines / total
-		r.await(int64(k*part + r.random.IntN(part)))
+	for range total {
+		r.await(1 + r.random.IntN(batch/4))
 		time.Sleep(time.Duration(r.random.IntN(20_000)) * time.Microsecond)
 		switch r.random.IntN(5) {
 		case 0, 1:
@@ -54,8 +56,8 @@ func TestKillsUnderLoad(t *testing.T) {
 		}
 	}
 	i := r.session.Finish("feed")
-	if i.Position.Line != int64(lines) {
-		t.Errorf("the position at the end is line %d of %d", i.Position.Line, lines)
+	if i.Position.Line != int64(r.lines) {
+		t.Errorf("the position at the end is line %d of %d", i.Position.Line, r.lines)
 	}
 	if i.Rejected != 0 {
 		t.Errorf("%d lines were rejected", i.Rejected)
@@ -95,10 +97,11 @@ func (r *rampage) start() {
 	r.session.Use("load")
 }
 
-// await waits until the durable position has passed a line.
-func (r *rampage) await(line int64) {
+// await waits until the durable position has advanced by some lines, so that each kill happens under load. A file that is at its end grows.
+func (r *rampage) await(advance int) {
 	r.t.Helper()
-	nodes.Eventually(r.t, "the position passes line "+strconv.FormatInt(line, 10), func() bool {
+	target := int64(0)
+	nodes.Eventually(r.t, "the position advances", func() bool {
 		i := r.session.Ingestor("feed")
 		if i.Position.Line < r.seen && i.Position.Line != 0 && r.connectorKills == 0 {
 			r.t.Errorf("the durable position went back from line %d to line %d", r.seen, i.Position.Line)
@@ -107,8 +110,35 @@ func (r *rampage) await(line int64) {
 		if w := nodes.Writers(r.output()); len(w) > 1 {
 			r.t.Errorf("connectors %v may write the output at once", w)
 		}
-		return i.Position.Line >= line && i.Position.Line < int64(r.lines)
+		if i.Position.Line == int64(r.lines) {
+			r.grow()
+			target = 0
+		}
+		if target == 0 {
+			target = i.Position.Line + int64(advance)
+		}
+		return i.Position.Line >= target
 	})
+}
+
+// grow appends lines to the input, which keeps its identity.
+func (r *rampage) grow() {
+	r.t.Helper()
+	r.session.Do("STOP")
+	f, err := os.OpenFile(r.options.Root+"/in.ndjson", os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	var b []byte
+	for range 5 * batch {
+		r.lines++
+		b = inputLine(b, r.lines)
+	}
+	if _, err := f.Write(b); err != nil {
+		r.t.Fatal(err)
+	}
+	r.session.Do("START")
 }
 
 // killConnector kills the connector below the host; the host starts another.

@@ -12,7 +12,7 @@ import (
 )
 
 // window is PARALLEL MAX of the ingestor under test: what a kill may repeat.
-const window = 2000
+const window = 1000
 
 // branches is how many keys the lines have.
 const branches = 60
