@@ -236,6 +236,9 @@ func (c *checker) same(what string, span fault.Span, a, b operand) bool {
 	} else if a.constant && !b.constant {
 		hint = "nothing converts by itself: write `x AS " + b.typ.String() + "`"
 	}
+	if a.constant != b.constant && a.typ.IsScalar() && b.typ.IsScalar() && a.typ.Scalar.Numeric() && b.typ.Scalar.Numeric() && a.typ.Scalar.Float() != b.typ.Scalar.Float() {
+		hint += "; whole constants are I64, 1.0 is F64"
+	}
 	c.report(span, fault.ExprType, what+" needs one type on both sides, not "+a.typ.String()+" and "+b.typ.String(), hint)
 	return false
 }

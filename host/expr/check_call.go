@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/types"
@@ -86,6 +87,9 @@ func (c *checker) call(e *ast.Call) operand {
 		hint := ""
 		if s := Suggest(string(e.Name.Name), FunctionNames()); s != "" {
 			hint = "did you mean `" + s + "`?"
+		}
+		if strings.EqualFold(string(e.Name.Name), "cast") {
+			hint = "a conversion is written `x AS F64`; TRY_CAST(x AS F64) gives null where it fails"
 		}
 		return c.report(e.Name.Span, fault.ExprFunction, "there is no function `"+string(e.Name.Name)+"`", hint)
 	}

@@ -189,6 +189,11 @@ func (s *scope) unknown(p *ast.Path, schema *types.Schema) (expr.Ref, *fault.Dia
 			hint = "a field of the branch key is written branch." + string(p.Field.Name)
 		}
 	}
+	if input := s.records[expr.RecordInput]; input != nil && input != schema {
+		if _, ok := input.Index(p.Field.Name); ok && (p.Scope == ast.ScopeBare || p.Scope == ast.ScopeOutput) {
+			hint = "the input has it: input." + string(p.Field.Name)
+		}
+	}
 	d := fault.At(fault.StageResolve, fault.ExprField, p.Field.Span, what+" has no field `"+string(p.Field.Name)+"`", hint)
 	return expr.Ref{}, &d
 }

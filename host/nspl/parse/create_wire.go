@@ -23,6 +23,14 @@ func (p *parser) wire(kind ident.Kind, types []choice[ast.WireType]) *ast.Create
 	p.note("SENSITIVE", "sensitivity belongs to the SCHEMA, not to the wire schema")
 	p.note("DATETIME", "JSON has no points in time: the wire type is STRING, and the codec says ENCODE field AS RFC3339")
 	p.note("BOOL", "the wire type is BOOLEAN")
+	p.note("NOT", "fields are required unless they are marked OPTIONAL")
+	for _, s := range scalarWords {
+		if s.Integer() {
+			p.note(s.String(), "the wire type is INTEGER")
+		} else if s.Float() {
+			p.note(s.String(), "the wire type is NUMBER")
+		}
+	}
 	p.expect("MODE")
 	s.Mode = choose(p, wireModes)
 	p.expectSign("(")

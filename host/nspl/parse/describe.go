@@ -11,6 +11,9 @@ import (
 var describable = kindTable(describedKinds...)
 
 func parseDescribe(p *parser, start int) ast.Statement {
+	for word, hint := range notDescribed {
+		p.note(word, hint)
+	}
 	s := &ast.Describe{Kind: choose(p, describable)}
 	s.Name = p.named(s.Kind)
 	if s.Kind == ident.KindRelay && p.accept("WHERE") {

@@ -123,6 +123,8 @@ func (p *parser) hintForForeign(word string) string {
 		return foreignOperators[word]
 	case p.expected.hasClass("DOMAIN") && foreignStatements[word] != "", p.expected.hasClass("CREATE") && foreignStatements[word] != "":
 		return foreignStatements[word]
+	case p.expected.hasClass("CLUSTER STATUS") && notShown[word] != "":
+		return notShown[word]
 	case planned[word]:
 		return "`" + word + "` is not part of this version of the language"
 	}
