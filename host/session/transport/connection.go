@@ -100,9 +100,17 @@ func endingOf(err error, eof string) *ending {
 		return &ending{0, eof}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &ending{wire.EndingInvalidFrame, "the stream ended inside a frame"}
+	case hasLeft(err):
+		return &ending{0, ""}
 	default: // the lane was reset, or the connection is gone
 		return &ending{wire.EndingProtocolViolated, "a lane was closed"}
 	}
+}
+
+// hasLeft says that the client closed the connection with code 0, its own leave; that may be seen before the end of its lanes.
+func hasLeft(err error) bool {
+	var application *quic.ApplicationError
+	return errors.As(err, &application) && application.Remote && application.ErrorCode == 0
 }
 
 // refuse tells a connection that never became a session why, and closes it.
