@@ -41,7 +41,7 @@ type Failure struct {
 	Class string
 }
 
-// Message is error.message: node, operation and reason.
+// Message is error.message: node, operation and reason, which begins with the kind of an evaluation failure (nspl 9.5).
 func (f Failure) Message(node ident.Ref) string {
 	return node.Kind.String() + " " + string(node.Name) + ": " + f.Operation + ": " + f.Reason
 }
@@ -54,12 +54,12 @@ func (f Failure) Err(node ident.Ref) error {
 // FromConstruct translates the failures of a construction.
 func FromConstruct(dst []Failure, failures []construct.Failure) []Failure {
 	for _, f := range failures {
-		class := f.Kind.String()
+		class, reason := f.Kind.String(), f.Kind.String()+": "+f.Reason
 		if f.Kind == 0 {
-			class = string(f.Operation)
+			class, reason = string(f.Operation), f.Reason
 		}
 		dst = append(dst, Failure{
-			Row: uint32(f.Row), Code: f.Code(), Operation: string(f.Operation), Index: f.Index, Fields: f.Fields, Reason: f.Reason, Class: class,
+			Row: uint32(f.Row), Code: f.Code(), Operation: string(f.Operation), Index: f.Index, Fields: f.Fields, Reason: reason, Class: class,
 		})
 	}
 	return dst

@@ -57,7 +57,7 @@ func TestErrorColumns(t *testing.T) {
 	text := func(c, row int) string { return columns[c].ValueStr(row) }
 	want := [][]string{
 		{"evaluation", "source_where", array.NullValueStr, `["input.n","input.wet"]`, "EMITTER sink: source_where: " + expr.DivisionByZero.String() + ": division by zero"},
-		{"evaluation", "set", "2", `["input.n","output.level"]`, "EMITTER sink: set: why"},
+		{"evaluation", "set", "2", `["input.n","output.level"]`, "EMITTER sink: set: division_by_zero: why"},
 		{"validation", "finalize", array.NullValueStr, `["output.bed"]`, "EMITTER sink: finalize: `bed` was not set"},
 	}
 	seen := map[string]bool{}
