@@ -107,6 +107,11 @@ func runFile(path string, o runOptions) error {
 		n.drain(o.drain) // what had started before the refused statement
 		return errors.Join(err, n.close())
 	}
+	if n.engine.Progress().Finite == 0 {
+		fmt.Fprintf(os.Stderr, "nervixd: nothing runs after the last statement of %s: no started domain has an ingestor\n  hint: end the file with START;\n", path)
+		n.drain(o.drain)
+		return errors.Join(failed{}, n.close())
+	}
 	outcome := r.watch(ctx)
 	report := n.engine.Report() // before the drain, which stops the sources
 	n.drain(o.drain)
