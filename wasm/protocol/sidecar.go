@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"encoding/binary"
+
+	"github.com/nervix-go/nervix/host/wire/verify"
+)
+
+// Sidecar says for one batch which inputs each row stands for and what became of the other inputs (W-085). It is a view of a verified
+// message.
+type Sidecar struct {
+	b                           []byte
+	rows, acked, nacked, failed span
+	// When all rows have one layout, these are the places of their two members in the table.
+	uniform            bool
+	tokensAt, sourceAt uint16
+}
+
+// Tokens is a list of tokens, a view of a message.
+type Tokens struct{ b []byte }
+
+// Len is the number of tokens.
+func (t Tokens) Len() int { return len(t.b) / 8 }
+
+// At is the i-th token.
+func (t Tokens) At(i int) uint64 { return binary.LittleEndian.Uint64(t.b[8*i:]) }
+
+// Row is one entry of the rows of a sidecar.
+type Row struct {
+	// Tokens are the inputs the row carries on.
+	Tokens Tokens
+	// Source is the token of the input row that input columns are read from, if HasSource.
+	Source    uint64
+	HasSource bool
+}
+
+// Rows is the number of rows of the batch.
+func (s *Sidecar) Rows() int { return s.rows.n }
+
+// Row reads the i-th row.
+func (s *Sidecar) Row(i int) Row {
+	pos := deref(s.b, s.rows.at+4*i)
+	tokensAt, sourceAt := int(s.tokensAt), int(s.sourceAt)
+	if !s.uniform {
+		tokensAt, sourceAt = entry(s.b, pos, 0), entry(s.b, pos, 1)
+	}
+	row := Row{Tokens: tokens(s.b, pos+tokensAt)}
+	if sourceAt != 0 {
+		row.Source, row.HasSource = binary.LittleEndian.Uint64(s.b[pos+sourceAt:]), true
+	}
+	return row
+}
+
+// Acked is the number of sets of inputs that the guest dropped as done (W-091).
+func (s *Sidecar) Acked() int { return s.acked.n }
+
+// AckedSet is the i-th of them.
+func (s *Sidecar) AckedSet(i int) Tokens {
+	pos := deref(s.b, s.acked.at+4*i)
+	return tokens(s.b, pos+entry(s.b, pos, 0))
+}
+
+// Nacked is the number of sets of inputs that fail directly (W-092).
+func (s *Sidecar) Nacked() int { return s.nacked.n }
+
+// NackedSet is the i-th of them with the guest's reason, a view of the message.
+func (s *Sidecar) NackedSet(i int) (Tokens, []byte) { return reasoned(s.b, s.nacked.at+4*i) }
+
+// Failed is the number of message errors, which go through ON MESSAGE ERROR (W-093).
+func (s *Sidecar) Failed() int { return s.failed.n }
+
+// FailedSet is the i-th of them with the guest's reason, a view of the message.
+func (s *Sidecar) FailedSet(i int) (Tokens, []byte) { return reasoned(s.b, s.failed.at+4*i) }
+
+func reasoned(b []byte, at int) (Tokens, []byte) {
+	pos := deref(b, at)
+	text := deref(b, pos+entry(b, pos, 1))
+	return tokens(b, pos+entry(b, pos, 0)), vectorBytes(b, text)
+}
+
+// deref, entry, tokens and vectorBytes read what the reader has verified.
+func deref(b []byte, pos int) int { return pos + int(binary.LittleEndian.Uint32(b[pos:])) }
+
+func entry(b []byte, pos, slot int) int {
+	vtable := pos - int(int32(binary.LittleEndian.Uint32(b[pos:])))
+	if at := 4 + 2*slot; at < int(binary.LittleEndian.Uint16(b[vtable:])) {
+		return int(binary.LittleEndian.Uint16(b[vtable+at:]))
+	}
+	return 0
+}
+
+func tokens(b []byte, at int) Tokens {
+	pos := deref(b, at)
+	end := pos + 4 + 8*int(binary.LittleEndian.Uint32(b[pos:]))
+	return Tokens{b[pos+4 : end : end]}
+}
+
+func vectorBytes(b []byte, pos int) []byte {
+	end := pos + 4 + int(binary.LittleEndian.Uint32(b[pos:]))
+	return b[pos+4 : end : end]
+}
+
+// sidecar judges an AckSidecar.
+func (r *reader) sidecar(parent table, slot int) Sidecar {
+	r.where = "AckSidecar"
+	t := r.child(parent, slot, 4)
+	s := Sidecar{b: r.b}
+	s.rows = r.vector(t, 0, 4)
+	r.rows(&s)
+	s.acked = r.sets(t, 1, "AckTokenSet", false)
+	s.nacked = r.sets(t, 2, "NackSet", true)
+	s.failed = r.sets(t, 3, "MessageErrorSet", true)
+	return s
+}
+
+func (r *reader) sets(parent table, slot int, name string, reason bool) span {
+	r.where = "AckSidecar"
+	s := r.vector(parent, slot, 4)
+	r.where = name
+	slots := 1
+	if reason {
+		slots = 2
+	}
+	for i := 0; i < s.n && r.bad == nil; i++ {
+		t := r.table(r.follow(s.at+4*i), slots)
+		r.vector(t, 0, 8)
+		if reason {
+			r.text(t, 1)
+		}
+	}
+	return s
+}
+
+// rows judges the rows. Almost always they share one vtable, which is then judged once: a further row costs a few comparisons.
+func (r *reader) rows(s *Sidecar) {
+	r.where = "OutputRow"
+	s.uniform = true
+	var known table // the last vtable that was judged in full
+	var tokensAt, sourceAt int
+	b := r.b
+	for i := 0; i < s.rows.n && r.bad == nil; i++ {
+		pos := r.follow(s.rows.at + 4*i)
+		if pos == 0 {
+			return
+		}
+		if known.vtable == 0 || pos-int(int32(binary.LittleEndian.Uint32(b[pos:]))) != known.vtable || pos+known.inline > len(b) {
+			known = r.table(pos, 2)
+			tokensAt, sourceAt = r.required(known, 0)-pos, r.place(known, 1, 8)-pos
+			if r.bad != nil {
+				return
+			}
+			sourceAt = max(sourceAt, 0)
+			s.uniform = s.uniform && (i == 0 || int(s.tokensAt) == tokensAt && int(s.sourceAt) == sourceAt)
+			s.tokensAt, s.sourceAt = uint16(tokensAt), uint16(sourceAt)
+		} else {
+			r.end = max(r.end, pos+known.inline)
+			r.tables--
+			r.apparent -= known.inline + 4 + 2*known.slots
+		}
+		at := pos + tokensAt
+		list := at + r.u32(at)
+		if at%4 != 0 || list%4 != 0 || sourceAt != 0 && (pos+sourceAt)%8 != 0 {
+			r.broken(verify.RuleAlignment, at)
+			return
+		}
+		if list == at || list > len(b)-4 {
+			r.broken(verify.RuleOffset, at)
+			return
+		}
+		n := r.u32(list)
+		if n > (len(b)-list-4)/8 {
+			r.broken(verify.RuleOffset, list)
+			return
+		}
+		if n > 0 && (list+4)%8 != 0 {
+			r.broken(verify.RuleAlignment, list)
+			return
+		}
+		r.end = max(r.end, list+4+8*n)
+		if r.apparent -= 4 + 8*n; r.tables < 0 || r.apparent < 0 {
+			r.broken(verify.RuleSize, list)
+			return
+		}
+	}
+}
