@@ -10,6 +10,7 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/nervix-go/nervix/host/lanes"
 	"github.com/nervix-go/nervix/host/node/connector"
 	"github.com/nervix-go/nervix/host/node/runtime"
+	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/recycler"
 	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/state"
@@ -40,6 +42,9 @@ type Config struct {
 	// Lanes is the number of lanes; 0 means GOMAXPROCS.
 	Lanes int
 }
+
+// sessionsEnd is how long Close waits for connectors to let go; who hangs is killed later, and the lanes still have time to end.
+const sessionsEnd = 3 * time.Second
 
 // Engine runs executions. Install and Ready implement control's installer.
 type Engine struct {
@@ -86,13 +91,18 @@ func (e *Engine) Drain(ctx context.Context) []ident.Domain {
 // Close ends every execution and the lanes. What had not settled fails: it stays unacknowledged at its source.
 func (e *Engine) Close(ctx context.Context) error {
 	e.cancel()
+	ending, cancel := osclock.WithTimeout(ctx, sessionsEnd)
+	defer cancel()
 	for _, x := range e.all() {
-		x.end(ctx)
+		x.end(ending)
 	}
 	e.mu.Lock()
 	clear(e.mu.executions)
 	e.mu.Unlock()
-	return e.exec.Close(ctx)
+	if err := e.exec.Close(ctx); err != nil {
+		return fmt.Errorf("the lanes did not end in time: %w", err)
+	}
+	return nil
 }
 
 func (e *Engine) all() []*execution {
