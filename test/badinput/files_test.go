@@ -44,6 +44,7 @@ func TestMissingFile(t *testing.T) {
 
 // TestOutputIsAFolder cannot write; nothing is acknowledged, the run gives up and names the path.
 func TestOutputIsAFolder(t *testing.T) {
+	t.Parallel()
 	p := program{root: t.TempDir()}
 	nodes.WriteFile(t, p.root+"/in.ndjson", []byte(goods(1, 10)))
 	if err := os.Mkdir(p.root+"/out.ndjson", 0o755); err != nil {
@@ -87,6 +88,7 @@ func TestOutputIsAFolder(t *testing.T) {
 // TestFullDisk lets the connector write so much and no more, and then more again.
 func TestFullDisk(t *testing.T) {
 	// req: K02
+	t.Parallel()
 	const count = 20_000
 	p := program{root: t.TempDir(), max: 2000}
 	nodes.WriteFile(t, p.root+"/in.ndjson", nil)

@@ -16,6 +16,7 @@ import (
 func TestConnectorDiesBelowALivingHost(t *testing.T) {
 	// req: P-007 half: crashes only
 	// req: P-010
+	t.Parallel()
 	const kills, lines = 3, 60_000
 	o := folders(t, lines)
 	n := nodes.Start(t, o)

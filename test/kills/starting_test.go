@@ -16,8 +16,9 @@ import (
 // are complete; lines flow again each time.
 func TestConnectorDiesWhileItStarts(t *testing.T) {
 	// req: P-007 half: crashes only
+	t.Parallel()
 	const lines = 200_000
-	rounds := 3 // the backoff between starts doubles with each
+	rounds := 2 // the backoff between starts doubles with each
 	if soak() {
 		rounds = 12
 	}
@@ -44,8 +45,9 @@ func TestConnectorDiesWhileItStarts(t *testing.T) {
 // TestFirstConnectorDiesWhileItStarts is the same for the first connector of a host that resumes a running domain.
 func TestFirstConnectorDiesWhileItStarts(t *testing.T) {
 	// req: P-007 half: crashes only
+	t.Parallel()
 	const lines = 300_000
-	rounds := 5
+	rounds := 3
 	if soak() {
 		rounds = 50
 	}

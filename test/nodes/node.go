@@ -88,7 +88,13 @@ func TryStart(t testing.TB, o Options) (*Node, error) {
 	}
 	t.Cleanup(func() {
 		n.Kill()
-		if text := n.Log(); t.Failed() {
+		text := n.Log()
+		for _, word := range []string{"DATA RACE", "panic:", "fatal error:"} {
+			if strings.Contains(text, word) {
+				t.Errorf("node %d said %q", n.PID(), word)
+			}
+		}
+		if t.Failed() {
 			t.Logf("what node %d (%s) said last:\n%s", n.PID(), n.cmd.ProcessState, text[max(0, len(text)-8000):])
 		}
 	})

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kills
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nervix-go/nervix/test/nodes"
+)
+
+// TestConnectorHangs stops a connector without ending it: the host notices, replaces it, and loses nothing.
+func TestConnectorHangs(t *testing.T) {
+	// req: P-007 half: a hang; protocol errors are tests of plugins/supervise
+	t.Parallel() // it waits for the patience of the host
+	const lines = 60_000
+	o := folders(t, lines)
+	n := nodes.Start(t, o)
+	s := n.Dial()
+	s.Do(pipeline(o.Root))
+	nodes.Eventually(t, "lines flow", func() bool { return s.Ingestor("feed").Position.Line > 5000 })
+	hung := nodes.ConnectorsOf(n.PID())
+	_ = syscall.Kill(hung[0], syscall.SIGSTOP)
+	i := s.Finish("feed")
+	if i.Rejected != 0 {
+		t.Errorf("%d lines were rejected", i.Rejected)
+	}
+	if live := nodes.Connectors(); slices.Contains(live, hung[0]) {
+		t.Errorf("the connector that hung is still there beside %v", live)
+	}
+	n.Stop()
+	read(t, nodes.ReadFile(t, o.Root+"/out.ndjson")).complete(t, lines)
+}
+
+// TestHungConnectorDoesNotHoldUpTheEnd stops a node whose connector answers nothing: it ends in order, and the connector with it.
+func TestHungConnectorDoesNotHoldUpTheEnd(t *testing.T) {
+	// req: P-008
+	t.Parallel()
+	o := folders(t, 200_000)
+	o.Flags = []string{"--drain-timeout", "500ms"}
+	n := nodes.Start(t, o)
+	s := n.Dial()
+	s.Do(pipeline(o.Root))
+	nodes.Eventually(t, "lines flow", func() bool { return s.Ingestor("feed").Position.Line > 5000 })
+	hung := nodes.ConnectorsOf(n.PID())
+	_ = syscall.Kill(hung[0], syscall.SIGSTOP)
+	n.Signal(syscall.SIGTERM)
+	began := time.Now()
+	code := n.Exit()
+	t.Logf("exit %d after %s:\n%s", code, time.Since(began).Round(100*time.Millisecond), n.Log())
+	if code != 0 {
+		t.Errorf("exit %d, want 0: what had not settled is read again", code)
+	}
+	for _, says := range []string{"the drain ran out of time", "a source did not close in time"} {
+		if !strings.Contains(n.Log(), says) {
+			t.Errorf("the log does not say %q", says)
+		}
+	}
+	nodes.Within(t, gone, "the hung connector is gone", func() bool { return !slices.Contains(nodes.Connectors(), hung[0]) })
+}
