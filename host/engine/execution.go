@@ -162,42 +162,6 @@ func (x *execution) flush() {
 	}
 }
 
-// quiet says that nothing admitted is left. It is one observation (data-plane 9): what each relay admitted, then the places in the order of the
-// path, then the admissions again. Every place counts a row before the place before it lets go, so a row could only hide by entering
-// a relay behind the look, and then that relay's admissions moved.
-func (x *execution) quiet() bool {
-	before := x.admissions()
-	for _, i := range x.ingestors {
-		if i.Busy() {
-			return false
-		}
-	}
-	for _, r := range x.relays {
-		if o := r.Observe(); o.Depth > 0 || o.Waiting > 0 {
-			return false
-		}
-	}
-	for _, j := range x.junctions {
-		if j.Node().Busy() {
-			return false
-		}
-	}
-	for _, m := range x.emitters {
-		if m.Busy() {
-			return false
-		}
-	}
-	return before == x.admissions()
-}
-
-// admissions is the number of batches that all relays admitted so far.
-func (x *execution) admissions() (n uint64) {
-	for _, r := range x.relays {
-		n += r.Observe().Batches
-	}
-	return n
-}
-
 // end fails what is left and lets go of everything. It is final.
 func (x *execution) end(ctx context.Context) {
 	x.cancel()

@@ -69,7 +69,7 @@ func run(t *testing.T, text string, lines []string, use func(b *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := nodetest.New(t, text, 2)
-		b := &bench{World: w, src: nodetest.NewSource(w, lines...), at: &nodetest.Positions{}}
+		b := &bench{World: w, src: nodetest.NewSource(w.Heap, lines...), at: &nodetest.Positions{}}
 		plan := w.Graph.Ingestors[0]
 		targets := make([]ingestor.Target, len(plan.Routes))
 		for i, r := range plan.Routes {

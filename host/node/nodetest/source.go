@@ -41,6 +41,7 @@ type Source struct {
 	open     bool
 	finished bool
 	next     int // index of the next line
+	base     int // where the next epoch begins
 	batches  int
 	bytes    int64
 	rows     int64
@@ -55,7 +56,7 @@ type Source struct {
 }
 
 // NewSource makes a source over lines.
-func NewSource(w *World, lines ...string) *Source { return &Source{lines: lines, heap: w.Heap} }
+func NewSource(heap *Heap, lines ...string) *Source { return &Source{lines: lines, heap: heap} }
 
 // Position is the position of a line, counted from 1.
 func Position(line int) []byte {
@@ -79,7 +80,7 @@ func (s *Source) OpenSource(ctx context.Context, plan connector.SourcePlan, even
 	if refuse == nil {
 		s.sessions++
 		s.events = events
-		s.next = LineAt(plan.Position)
+		s.base = LineAt(plan.Position)
 	}
 	s.mu.Unlock()
 	if refuse != nil {
@@ -102,10 +103,7 @@ func (s *Source) Open() {
 	s.epoch++
 	s.open, s.finished, s.again = true, false, nil
 	s.batches, s.bytes, s.rows = plan.CreditBatches, plan.CreditBytes, plan.CreditRows
-	s.next = LineAt(plan.Position)
-	if n := len(s.acks); n > 0 {
-		s.next = s.acks[n-1]
-	}
+	s.next = s.base
 	s.events.SourceState(connector.SourceStatus{State: connector.Open, Epoch: s.epoch, Identity: []byte("file-1")})
 	s.pump()
 }
@@ -258,6 +256,7 @@ func (x session) Acknowledge(epoch uint64, position []byte) {
 		return // of an epoch before the one that is open
 	}
 	x.s.acks = append(x.s.acks, LineAt(position))
+	x.s.base = LineAt(position)
 }
 
 func (x session) Reject(epoch uint64, position []byte) {
