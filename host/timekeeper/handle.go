@@ -43,9 +43,13 @@ func (h *Handle) Until(target vtime.Logical) (time.Duration, error) {
 	if h.ended.Load() {
 		return 0, h.gone("clock.Until")
 	}
-	d, err := target.Sub(vtime.UnpacedNow(osclock.UTC()))
-	if err != nil {
-		return 1<<63 - 1, nil // farther than any timer
+	now := vtime.UnpacedNow(osclock.UTC())
+	d, err := target.Sub(now)
+	if err != nil { // farther away than a duration can say
+		if target.Before(now) {
+			return -1 << 63, nil
+		}
+		return 1<<63 - 1, nil
 	}
 	return d, nil
 }
