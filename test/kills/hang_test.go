@@ -54,7 +54,7 @@ func TestHungConnectorDoesNotHoldUpTheEnd(t *testing.T) {
 	if code != 0 {
 		t.Errorf("exit %d, want 0: what had not settled is read again", code)
 	}
-	for _, says := range []string{"the drain ran out of time", "a source did not close in time"} {
+	for _, says := range []string{"the drain ran out of time", "did not close in time"} {
 		if !strings.Contains(n.Log(), says) {
 			t.Errorf("the log does not say %q", says)
 		}
