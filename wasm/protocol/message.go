@@ -69,6 +69,14 @@ func (e *MessageError) Error() string {
 	}
 }
 
+// Unwrap gives the broken rule, if that is the cause.
+func (e *MessageError) Unwrap() error {
+	if e.Violation == nil {
+		return nil
+	}
+	return e.Violation
+}
+
 func variant(n uint64) string {
 	if name, ok := nervix_wasm.EnumNamesMessagePayload[nervix_wasm.MessagePayload(n)]; ok && n <= 255 {
 		return name
