@@ -112,7 +112,7 @@ func (g *group) undecodable(l *lanes.Lane, rejects []codec.Reject) {
 		row := g.first + n
 		switch {
 		case faulty.IsValid(row):
-			failures = append(failures, g.failure(row, strings.Clone(faulty.Value(row)), "source") // outlives the batch)
+			failures = append(failures, g.failure(row, strings.Clone(faulty.Value(row)), "source")) // outlives the batch
 		case next < len(rejects) && int(rejects[next].Row) == row:
 			failures = append(failures, g.failure(row, rejects[next].Text, rejects[next].Reason.String()))
 			next++
