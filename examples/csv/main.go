@@ -7,8 +7,6 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/nervix-go/nervix/plugins/descriptor"
 	"github.com/nervix-go/nervix/plugins/sdk"
 )
@@ -24,7 +22,6 @@ func describe() sdk.Connector {
 			Protocol: descriptor.Range{Min: descriptor.Protocol, Max: descriptor.Protocol},
 			Client: []descriptor.Option{
 				{Name: "root", Type: descriptor.TypePath, Required: true, Help: "absolute directory at or below the node's file root"},
-				{Name: "max_columns", Type: descriptor.TypeUint, Default: strconv.Itoa(256), Help: "a wider header is refused"},
 			},
 			Source: &descriptor.Source{
 				Options: path,

@@ -12,7 +12,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/nervix-go/nervix/plugins/sdk"
@@ -66,9 +65,6 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 	header, at, err := first.next()
 	if err != nil {
 		return none, sdk.Definitive(fmt.Errorf("%s has no readable header: %w", abs, err))
-	}
-	if limit, _ := strconv.Atoi(r.Client["max_columns"]); len(header) > limit {
-		return none, sdk.Definitive(fmt.Errorf("%s has %d columns; max_columns allows %d", abs, len(header), limit))
 	}
 	s.header = header
 
