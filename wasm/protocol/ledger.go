@@ -16,14 +16,16 @@ type Ledger struct {
 	next    uint64
 	batches []held // ascending, none without live tokens
 	live    int
-	last    int // the batch of the last token that was found
+	last    int   // the batch of the last token that was found
+	touched []int // the batches of which the running callback noted something
 }
 
 // held is one input batch with live tokens.
 type held struct {
-	first uint64
-	fates []Fate
-	live  int
+	first   uint64
+	fates   []Fate
+	live    int
+	touched bool
 }
 
 // Fate is what a callback made of one input: the number of output rows that carry it, or one of the decisions.
@@ -76,10 +78,10 @@ func (l *Ledger) Batches(visit func(first uint64, fates []Fate)) {
 }
 
 // Settle ends the inputs that the last Check decided. gone is told each batch of which no input is left, so that its columns can be
-// released; it may be nil.
+// released; it may be nil. The cost is that of the batches the callback touched: what a guest buffers beside them is not walked.
 func (l *Ledger) Settle(gone func(first uint64)) {
-	kept := l.batches[:0]
-	for _, b := range l.batches {
+	empty := false
+	l.untouch(func(b *held) {
 		for i, f := range b.fates {
 			if f != FateLive && f != FatePast {
 				b.fates[i] = FatePast
@@ -87,6 +89,13 @@ func (l *Ledger) Settle(gone func(first uint64)) {
 				l.live--
 			}
 		}
+		empty = empty || b.live == 0
+	})
+	if !empty {
+		return
+	}
+	kept := l.batches[:0]
+	for _, b := range l.batches {
 		if b.live > 0 {
 			kept = append(kept, b)
 		} else if gone != nil {
@@ -99,12 +108,29 @@ func (l *Ledger) Settle(gone func(first uint64)) {
 
 // Forget undoes what the last Check noted: the callback's output is not used, and its inputs are live as before.
 func (l *Ledger) Forget() {
-	for i := range l.batches {
-		for row, f := range l.batches[i].fates {
+	l.untouch(func(b *held) {
+		for row, f := range b.fates {
 			if f != FatePast {
-				l.batches[i].fates[row] = FateLive
+				b.fates[row] = FateLive
 			}
 		}
+	})
+}
+
+func (l *Ledger) untouch(each func(*held)) {
+	for _, i := range l.touched {
+		b := &l.batches[i]
+		b.touched = false
+		each(b)
+	}
+	l.touched = l.touched[:0]
+}
+
+// touch is called with the batch that find gave last.
+func (l *Ledger) touch(b *held) {
+	if !b.touched {
+		b.touched = true
+		l.touched = append(l.touched, l.last)
 	}
 }
 
@@ -140,6 +166,7 @@ func (l *Ledger) carry(token uint64) (*held, int, error) {
 	if b.fates[row] >= FateAcked-1 { // decisions are noted after all rows, so this is a count that would overflow
 		return nil, 0, badToken("ack token %d is carried by too many output rows", token)
 	}
+	l.touch(b)
 	b.fates[row]++
 	return b, row, nil
 }
@@ -157,14 +184,16 @@ func (l *Ledger) decide(set Tokens, fate Fate) error {
 		case b.fates[row] != FateLive:
 			return badToken("ack token %d is carried by an output row and also decided", token)
 		}
+		l.touch(b)
 		b.fates[row] = fate
 	}
 	return nil
 }
 
-// Check judges the tokens of all outputs of one callback together and notes the fate of each input (W-103 to W-109, W-306). The result has
-// one selection for each output of each group, in their order. After an error nothing is noted. Fault: wasm.token.
+// Check judges the tokens of all outputs of one callback together and notes the fate of each input (W-103 to W-109, W-306). What an earlier
+// Check noted and Settle did not end is forgotten first. The result has one selection for each output of each group, in their order. After an error nothing is noted. Fault: wasm.token.
 func (l *Ledger) Check(groups []*Group) ([][]Selection, error) {
+	l.Forget()
 	selections, err := l.check(groups)
 	if err != nil {
 		l.Forget()

@@ -39,37 +39,28 @@ func (c *Contract) generated(o *Output, g *Group, use *poolUse) error {
 		}
 		return nil
 	}
-	schema, rest, err := splitStream(o.Generated)
+	// Lengths are judged here, to take the stream apart; all else by arrowipc.
+	schema, rest, err := message(o.Generated)
 	if err != nil {
 		return err
 	}
 	if err := c.pool.prepare(schema); err != nil {
 		return err
 	}
+	batch, rest, err := message(rest)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 0 && !bytes.Equal(rest, arrowipc.EndOfStream) {
+		return badArrow("the stream goes on after its record batch", nil)
+	}
 	if err := c.match(g, use); err != nil {
 		return err
 	}
-	if g.Generated, err = c.pool.reader.Decode(memory.NewBufferBytes(rest)); err != nil {
+	if g.Generated, err = c.pool.reader.Decode(memory.NewBufferBytes(batch)); err != nil {
 		return badArrow("the record batch is refused", err)
 	}
 	return sameRows(g)
-}
-
-// splitStream takes a stream apart: the schema message, and the record batch message without the mark at the end of the stream. It looks
-// at lengths only; arrowipc judges both parts.
-func splitStream(b []byte) (schema, batch []byte, err error) {
-	schema, rest, err := message(b)
-	if err != nil {
-		return nil, nil, err
-	}
-	batch, rest, err = message(rest)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(rest) != 0 && !bytes.Equal(rest, arrowipc.EndOfStream) {
-		return nil, nil, badArrow("the stream goes on after its record batch", nil)
-	}
-	return schema, batch, nil
 }
 
 // message takes one encapsulated message off a stream.
