@@ -375,7 +375,9 @@ func TestWindowAgreesWithReference(t *testing.T) {
 					rapid.SampledFrom(x.flights).Draw(t, "flight").block.Touch(x.now.NS())
 				}
 			},
-			"pass": func(t *rapid.T) { x.now = x.now.Add(time.Duration(rapid.IntRange(1, 70).Draw(t, "ms")) * time.Millisecond) },
+			"pass": func(t *rapid.T) {
+				x.now = x.now.Add(time.Duration(rapid.IntRange(1, 70).Draw(t, "ms")) * time.Millisecond)
+			},
 			"refuse": func(t *rapid.T) {
 				if open := x.in("filling"); len(open) > 0 {
 					d := rapid.SampledFrom(open).Draw(t, "delivery")

@@ -77,29 +77,33 @@ func (x *execution) start(resume bool) {
 
 func (x *execution) open(resume bool) error {
 	for _, m := range x.emitters {
-		if err := m.Start(x.opening); err != nil {
+		if err := x.begin(resume, "sink", m.Start); err != nil {
 			return err
 		}
 	}
 	for _, i := range x.ingestors {
-		if err := i.Start(x.opening); err != nil {
-			if !resume {
-				return err
-			}
-			x.engine.config.Log.Warn("a source is missing and is tried again", "domain", x.domain, "error", err)
-			x.openers.Go(func() { x.reopen(i) })
+		if err := x.begin(resume, "source", i.Start); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// reopen tries a missing source until it opens or the execution ends.
-func (x *execution) reopen(i *ingestor.Ingestor) {
-	for wait := resumeFirst; ; wait = min(2*wait, resumeLatest) {
-		if osclock.Wait(x.opening, wait) != nil || i.Start(x.opening) == nil {
-			return
-		}
+// begin opens one source or sink. What is refused when a running domain resumes is no failed start: it is tried until it is there (Q57).
+func (x *execution) begin(resume bool, what string, start func(context.Context) error) error {
+	err := start(x.opening)
+	if err == nil || !resume {
+		return err
 	}
+	x.engine.config.Log.Warn("a "+what+" is missing and is tried again", "domain", x.domain, "error", err)
+	x.openers.Go(func() {
+		for wait := resumeFirst; ; wait = min(2*wait, resumeLatest) {
+			if osclock.Wait(x.opening, wait) != nil || start(x.opening) == nil {
+				return
+			}
+		}
+	})
+	return nil
 }
 
 // upkeep reports waiting rows as alive and releases branches whose TTL is over.

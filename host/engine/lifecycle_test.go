@@ -137,10 +137,35 @@ func TestMissingSource(t *testing.T) {
 		if tries < 10 || tries > 30 || n.logs.Count("source is missing", "no such file") != 1 {
 			n.t.Fatalf("%d tries in a minute\n%s", tries, n.logs)
 		}
-		src.Refuse = nil
+		src.Do(func() { src.Refuse = nil })
 		pass(5 * time.Second)
 		n.wantEmitted(item("a", 1))
 		n.show("DESCRIBE INGESTOR probes", "transient error: -")
+	})
+}
+
+// A sink whose connector is refused fails START; when the domain resumes it is tried until it is there, and rows wait for it.
+func TestRefusedSink(t *testing.T) {
+	bubble(t, func(n *node) {
+		n.source("probes", item("a", 1))
+		n.sink.Refuse = errors.New("connector file is not installed")
+		n.define(short)
+		if err := n.startDomain(false); err == nil || !strings.Contains(err.Error(), "not installed") || !strings.Contains(err.Error(), "sink") {
+			n.t.Fatal(err)
+		}
+		n.must(n.apply(&registry.Stop{Domain: nodetest.Domain, Generation: 1}))
+		n.commit(&registry.Start{Domain: nodetest.Domain, Base: n.state.Domains[nodetest.Domain].Model})
+		n.must(n.e.Install(context.Background(), nil, n.state))
+		pass(time.Minute)
+		if n.logs.Count("sink is missing", "not installed") != 1 || len(n.emitted()) != 0 {
+			n.t.Fatal(n.logs)
+		}
+		n.sink.Do(func() { n.sink.Refuse = nil })
+		pass(5 * time.Second)
+		n.wantEmitted(item("a", 1))
+		if n.fleet.sources["probes"].Acks()[0] != 1 {
+			n.t.Fatal("not acknowledged")
+		}
 	})
 }
 
@@ -152,11 +177,12 @@ func TestStopWhileASourceOpens(t *testing.T) {
 		n.define(short)
 		n.commit(&registry.Start{Domain: nodetest.Domain, Base: n.state.Domains[nodetest.Domain].Model})
 		n.must(n.e.Install(context.Background(), nil, n.state))
-		src.Opening = func(ctx context.Context) { // opened, and slow to say so
+		slow := func(ctx context.Context) { // opened, and slow to say so
 			<-ctx.Done()
 			_ = osclock.Wait(context.Background(), 100*time.Millisecond)
 		}
-		src.Refuse = nil
+		src.Do(func() { src.Opening = slow })
+		src.Do(func() { src.Refuse = nil })
 		pass(10 * time.Second)
 		if src.Opened() != 1 {
 			n.t.Fatalf("%d sessions", src.Opened())
@@ -177,7 +203,7 @@ func TestCapacityChangesTheLiveRelay(t *testing.T) {
 		src := n.source("probes")
 		n.define(short)
 		n.must(n.startDomain(false))
-		src.Size = 1
+		src.Do(func() { src.Size = 1 })
 		for i := range 12 {
 			src.Add(item("a", i+1))
 			pass(time.Millisecond)
@@ -201,7 +227,7 @@ func TestCapacityChangesTheLiveRelay(t *testing.T) {
 		if o := outs.Observe(); o.Depth != 4 || o.Capacity != 1 {
 			n.t.Fatalf("%+v", o)
 		}
-		n.sink.Respond = nil
+		n.sink.Do(func() { n.sink.Respond = nil })
 		n.sink.Answer(1, nodetest.All(n.sink.Attempts()[0]))
 		pass(time.Second)
 		var want []string
@@ -255,7 +281,7 @@ func TestDrainIsBoundedAndHonest(t *testing.T) {
 		}
 		// STOP ends what does not settle, and the row is read again.
 		n.stopDomain()
-		n.sink.Respond = nil
+		n.sink.Do(func() { n.sink.Respond = nil })
 		if len(src.Acks()) != 0 {
 			n.t.Fatalf("acknowledged %v", src.Acks())
 		}

@@ -150,7 +150,7 @@ func TestBackoffDoublesAndIsResetByACompletedFlush(t *testing.T) {
 	}}
 	run(t, text("readings", all, immediate, "LOG"), sink, func(b *bench) {
 		for range 2 {
-			down = true
+			sink.Do(func() { down = true })
 			before := len(b.sink.Attempts())
 			f := b.put(rows("a")...)
 			b.pass(100 * time.Microsecond)
@@ -167,7 +167,7 @@ func TestBackoffDoublesAndIsResetByACompletedFlush(t *testing.T) {
 				}
 				b.pass(time.Microsecond)
 			}
-			down = false
+			sink.Do(func() { down = false })
 			b.pass(400 * time.Millisecond)
 			wantFate(b.T, f, true)
 			if o := b.e.Observe(); o.Status != "OK" || o.Backoff != 0 || o.Transient != "" || o.Detail != "" {
@@ -212,7 +212,7 @@ func TestTwoAnswersForOnePayload(t *testing.T) {
 		b.sink.Answer(1, nodetest.Answer{Answers: []connector.SinkAnswer{{FirstID: id, LastID: id + 1}, {FirstID: id, LastID: id + 1, Rejected: "no"}}})
 		b.pass(0)
 		wantFate(b.T, f, false)
-		sink.Respond = nil
+		sink.Do(func() { sink.Respond = nil })
 		b.pass(time.Second)
 		b.attempts(lines("a", "b", "c"), line("c"))
 		wantFate(b.T, f, true)
@@ -270,7 +270,7 @@ func TestNothingIsTakenWhileAnAttemptIsUnderWay(t *testing.T) {
 		b.e.Flush() // one attempt at a time, however much somebody wants a flush
 		b.pass(0)
 		b.attempts(line("a"))
-		sink.Respond = nil
+		sink.Do(func() { sink.Respond = nil })
 		b.sink.Answer(1, nodetest.All(b.sink.Attempts()[0]))
 		b.pass(time.Millisecond)
 		for _, f := range waiting {
@@ -322,7 +322,7 @@ func TestPayloadsSurviveLostEpochs(t *testing.T) {
 		b.sink.Answer(got[2].Number, nodetest.All(got[2])) // of an epoch that is over
 		b.pass(0)
 		wantFate(b.T, f, false)
-		sink.Respond = nil
+		sink.Do(func() { sink.Respond = nil })
 		b.sink.Answer(got[3].Number, nodetest.Answer{Answers: []connector.SinkAnswer{{FirstID: first.IDs[0], LastID: first.IDs[2]}}})
 		b.pass(time.Millisecond)
 		wantFate(b.T, f, true)
@@ -506,7 +506,7 @@ func TestMissingClockFailsTheBatch(t *testing.T) {
 // the payloads of an identity never change.
 func TestFloodOfAnswers(t *testing.T) {
 	for seed := range uint64(40) {
-		r := rand.New(rand.NewPCG(seed, 2))
+		r, chance := rand.New(rand.NewPCG(seed, 2)), rand.New(rand.NewPCG(seed, 3))
 		bytes := map[uint64]string{}
 		verdicts := map[string]string{} // by bed
 		sink := &nodetest.Sink{}
@@ -517,11 +517,11 @@ func TestFloodOfAnswers(t *testing.T) {
 				}
 				bytes[id] = a.Payloads[i]
 			}
-			if r.IntN(10) == 0 {
+			if chance.IntN(10) == 0 {
 				return nodetest.Answer{None: true}
 			}
 			return judging(func(p string) string {
-				v := []string{"", "", "", "?", "rejected"}[r.IntN(5)]
+				v := []string{"", "", "", "?", "rejected"}[chance.IntN(5)]
 				if v != "?" {
 					if _, again := verdicts[p]; again {
 						t.Errorf("seed %d: %s was offered after its answer", seed, p)

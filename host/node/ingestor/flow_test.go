@@ -100,7 +100,7 @@ func TestStoreThatFailsStopsTheIngestor(t *testing.T) {
 		b.at.Fail = errors.New("the disk is gone")
 		b.Reader("readings")
 		b.start()
-		b.at.Fail = nil // a store that failed is not believed again
+		b.at.Do(func() { b.at.Fail = nil }) // a store that failed is not believed again
 		b.src.Add(good(5))
 		b.pass(time.Second)
 		if b.at.Line() != 0 || len(b.src.Acks()) != 0 || b.in.Busy() {
@@ -159,7 +159,7 @@ func TestLateAnswerOfAnOldAttempt(t *testing.T) {
 		r := b.Reader("readings")
 		r.Keep()
 		b.start()
-		b.src.Mute = true
+		b.src.Do(func() { b.src.Mute = true })
 		b.pass(6500 * time.Millisecond)
 		r.Let(nil)
 		b.pass(time.Second)
@@ -298,14 +298,14 @@ func TestRejectionIsKept(t *testing.T) {
 	// req: P-023 half: a rejection the source never serves holds the position; the session's part is in plugins/supervise
 	run(t, source(wide, toReadings+log+general), []string{good(1), "?", good(3)}, func(b *bench) {
 		b.Reader("readings")
-		b.src.Mute = true
+		b.src.Do(func() { b.src.Mute = true })
 		b.start()
 		b.pass(time.Hour)
 		b.want(1, 1, ingestor.Running)
 		if got := b.src.Rejects(); !slices.Equal(got, []int{2}) {
 			b.T.Fatalf("asked %v times", got)
 		}
-		b.src.Mute = false
+		b.src.Do(func() { b.src.Mute = false })
 		b.src.Mend(2, good(2))
 		b.src.Lose("cannot seek")
 		b.pass(0)
@@ -370,7 +370,7 @@ func TestFinishedMeansTakenUp(t *testing.T) {
 		b.start()
 		b.src.Add(goods(4)...)
 		b.pass(time.Millisecond)
-		b.src.Size, b.src.End = 1, true
+		b.src.Do(func() { b.src.Size, b.src.End = 1, true })
 		b.src.Add(goods(2)...)
 		b.pass(time.Millisecond)
 		if o := b.in.Observe(); b.src.Sent() != 14 || o.Read == 14 || o.Status != ingestor.Running {
@@ -393,7 +393,7 @@ func TestStartIsRefusedAndTriedAgain(t *testing.T) {
 		if o := b.in.Observe(); o.Ready || !strings.Contains(o.Transient, "no such file") {
 			b.T.Fatalf("%+v", o)
 		}
-		b.src.Refuse = nil
+		b.src.Do(func() { b.src.Refuse = nil })
 		b.start()
 		b.want(2, 0, ingestor.Running)
 		if o := b.in.Observe(); !o.Ready || o.Transient != "" {
@@ -427,11 +427,11 @@ func TestStopIntakeLetsAdmittedRowsFinish(t *testing.T) {
 		r := b.Reader("readings")
 		r.Stall()
 		b.start()
-		b.src.Closing = func() { b.src.Add("late") } // a connector may send until it is closed
+		b.src.Do(func() { b.src.Closing = func() { b.src.Add("late") } }) // a connector may send until it is closed
 		if err := b.in.StopIntake(context.Background()); err != nil {
 			b.T.Fatal(err)
 		}
-		b.src.Closing = nil
+		b.src.Do(func() { b.src.Closing = nil })
 		if o := b.in.Observe(); o.Status != ingestor.Stopped || o.Read != 6 || !b.in.Busy() {
 			b.T.Fatalf("%+v", o)
 		}

@@ -158,7 +158,7 @@ func TestErrorRecordThatFails(t *testing.T) {
 		if got := flaws.Rows(); len(got) != 1 || strings.Split(got[0], "|")[4] != "10" || !strings.Contains(got[0], "line 3") {
 			b.T.Fatalf("%q", got)
 		}
-		flaws.Judge = nil
+		flaws.Do(func() { flaws.Judge = nil })
 		b.when(150 * time.Millisecond)
 		if got := b.src.Rejects(); !slices.Equal(got, []int{2, 3}) {
 			b.T.Fatalf("asked again for %v", got)
@@ -184,7 +184,7 @@ func TestFailureIsToldAtOnce(t *testing.T) {
 			return nil
 		}
 		b.start()
-		fail = false
+		other.Do(func() { fail = false })
 		b.when(99 * time.Millisecond)
 		b.want(0, 1, ingestor.Running)
 		if len(b.src.Rejects()) != 0 {
@@ -286,15 +286,17 @@ func TestErrorRecordsOfSinkThatFails(t *testing.T) {
 			}
 			flaws := b.Reader("flaws")
 			fail := true
-			flaws.Judge = func(nodetest.Seen) error {
-				if fail {
-					return errors.New("the sink of flaws is gone")
+			flaws.Do(func() {
+				flaws.Judge = func(nodetest.Seen) error {
+					if fail {
+						return errors.New("the sink of flaws is gone")
+					}
+					return nil
 				}
-				return nil
-			}
+			})
 			b.when(110 * time.Millisecond)
 			b.want(1, 1, ingestor.Running)
-			fail = false
+			flaws.Do(func() { fail = false })
 			b.pass(200 * time.Millisecond)
 			b.want(3, 0, ingestor.Running)
 			if got := b.src.Rejects(); !slices.Equal(got, []int{2, 2}) || b.in.Observe().Redelivered != 2 {

@@ -33,12 +33,13 @@ func TestFloodSettlesEachRowByItsOwnFate(t *testing.T) {
 
 func flood(b *bench, r *rand.Rand) {
 	var mu sync.Mutex
+	chance := rand.New(rand.NewPCG(r.Uint64(), 2))
 	bad := map[string]bool{} // numbers that a reader failed
 	judge := func(column int, share int) func(nodetest.Seen) error {
 		return func(s nodetest.Seen) error {
 			mu.Lock()
 			defer mu.Unlock()
-			if r.IntN(share) > 0 {
+			if chance.IntN(share) > 0 {
 				return nil
 			}
 			for _, row := range s.Rows {

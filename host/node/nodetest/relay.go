@@ -53,6 +53,8 @@ func (w *World) Detached(relay ident.Name) *Reader { return w.reader(relay, fals
 
 func (w *World) reader(relay ident.Name, attached bool) *Reader {
 	r := &Reader{w: w}
+	r.mu.Lock() // an offer may come before Attach returns
+	defer r.mu.Unlock()
 	r.sub = w.Relays[relay].Attach(r, attached)
 	return r
 }
@@ -77,10 +79,12 @@ func (r *Reader) Offer(b *batch.Batch, seq uint64) bool {
 		if silent {
 			return
 		}
+		r.mu.Lock()
 		var err error
 		if r.Judge != nil {
 			err = r.Judge(seen)
 		}
+		r.mu.Unlock()
 		if err != nil {
 			b.Fail(err)
 		} else {
@@ -129,6 +133,13 @@ func (r *Reader) Let(err error) {
 			b.Settle()
 		}
 	}
+}
+
+// Do changes the reader, or what Judge reads, while it is in use.
+func (r *Reader) Do(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
 }
 
 // Seen are the batches so far.

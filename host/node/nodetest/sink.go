@@ -36,6 +36,8 @@ type Sink struct {
 	Respond func(a Attempt) Answer
 	// Shut opens nothing until Open is called.
 	Shut bool
+	// Refuse is the error of OpenSink.
+	Refuse error
 
 	mu       sync.Mutex
 	Plans    []connector.SinkPlan
@@ -48,6 +50,10 @@ type Sink struct {
 // OpenSink implements connector.Sinks.
 func (s *Sink) OpenSink(_ context.Context, plan connector.SinkPlan, events connector.SinkEvents) (connector.SinkSession, error) {
 	s.mu.Lock()
+	if s.Refuse != nil {
+		defer s.mu.Unlock()
+		return nil, s.Refuse
+	}
 	s.Plans = append(s.Plans, plan)
 	s.events = append(s.events, events)
 	at := len(s.events) - 1
@@ -82,6 +88,13 @@ func (s *Sink) Answer(number uint64, a Answer) {
 	s.events[0].SinkAnswered(number, a.Answers, a.Failure)
 }
 
+// Do changes the sink, or what Respond reads, while it is in use.
+func (s *Sink) Do(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
 // Attempts are all publish calls so far.
 func (s *Sink) Attempts() []Attempt {
 	s.mu.Lock()
@@ -110,12 +123,11 @@ func (x sinkSession) Publish(number uint64, batch arrow.RecordBatch) {
 	}
 	x.s.mu.Lock()
 	x.s.attempts = append(x.s.attempts, a)
-	respond, events := x.s.Respond, x.s.events[x.at]
-	x.s.mu.Unlock()
-	answer := All(a)
-	if respond != nil {
-		answer = respond(a)
+	events, answer := x.s.events[x.at], All(a)
+	if x.s.Respond != nil {
+		answer = x.s.Respond(a)
 	}
+	x.s.mu.Unlock()
 	if !answer.None {
 		events.SinkAnswered(number, answer.Answers, answer.Failure)
 	}

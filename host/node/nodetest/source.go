@@ -179,6 +179,13 @@ func (s *Source) batch(lines []int) arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
+// Do changes the source while it is in use.
+func (s *Source) Do(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
 // Acks are the lines acknowledged so far, Rejects those asked for again.
 func (s *Source) Acks() []int { return s.copied(&s.acks) }
 
@@ -271,8 +278,11 @@ func (x session) Reject(epoch uint64, position []byte) {
 }
 
 func (x session) Close(context.Context) error {
-	if x.s.Closing != nil {
-		x.s.Closing()
+	x.s.mu.Lock()
+	closing := x.s.Closing
+	x.s.mu.Unlock()
+	if closing != nil {
+		closing()
 	}
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
@@ -319,6 +329,13 @@ func (p *Positions) Save(identity, position []byte, durable func(error)) {
 		return
 	}
 	go finish()
+}
+
+// Do changes the positions while they are in use.
+func (p *Positions) Do(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
 }
 
 // Hold keeps writes from becoming durable until Release.
