@@ -19,6 +19,7 @@ func Catalogue() []Entry {
 		sessionCodes(),
 		cliCodes(),
 		wireCodes(),
+		wasmEngineCodes(),
 		wasmCodes(),
 	} {
 		all = append(all, area...)
