@@ -37,7 +37,7 @@ CREATE CLIENT files TYPE FILE CONFIG { 'root' = '/data' };
 
 // text makes an emitter from its inputs, what stands between ENCODE and FLUSH, the flush and the policy.
 func text(from, construct, flush, policy string) string {
-	return base + "CREATE EMITTER sink FROM " + from + ` TO FILE files PATH 'out.ndjson' MODE ACK RETRY POLICY BACKOFF 100ms MAX 400ms
+	return base + "CREATE EMITTER sink FROM " + from + ` TO FILE files PATH 'out.ndjson' MODE ACK RETRY POLICY BACKOFF 100ms MAX 300ms
 	  ENCODE USING reading_codec ` + construct + " " + flush + " ON MESSAGE ERROR " + policy + " ON GENERAL ERROR LOG;"
 }
 
