@@ -172,14 +172,17 @@ func (s *Session) Describe(what string, target any) string {
 	return out.Data
 }
 
-// Finish waits until an ingestor is finished with nothing unresolved.
+// Finish waits until an ingestor is finished with nothing unresolved, as long as its position moves.
 func (s *Session) Finish(name string) Ingestor {
 	s.t.Helper()
-	var i Ingestor
-	Eventually(s.t, "INGESTOR "+name+" finished with nothing unresolved", func() bool {
-		i = s.Ingestor(name)
-		return i.Status == "finished" && i.Unresolved == 0
-	})
+	i := s.Ingestor(name)
+	for i.Status != "finished" || i.Unresolved != 0 {
+		before := i.Position
+		Eventually(s.t, "INGESTOR "+name+" moves or is finished with nothing unresolved", func() bool {
+			i = s.Ingestor(name)
+			return i.Position != before || i.Status == "finished" && i.Unresolved == 0
+		})
+	}
 	return i
 }
 
