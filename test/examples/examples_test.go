@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -107,4 +108,62 @@ func TestConnector(t *testing.T) {
 		},
 		"damaged.ndjson": {`{"line":6,"why":"INGESTOR reader: set: cast_failed`, `{"line":8,"why":"INGESTOR reader: decode: line 8, offset 140: 3 cells; the header has 5`},
 	})
+}
+
+// TestPages: the program that the tour shows as complete is the file, what it and the other pages quote of a file is in that file, and links lead somewhere.
+func TestPages(t *testing.T) {
+	tour := string(nodes.ReadFile(t, "../../docs/nspl-tour.md"))
+	_, first, _ := strings.Cut(string(nodes.ReadFile(t, examples+"tour/first.nspl")), "\n")
+	if !strings.Contains(tour, first) {
+		t.Error("docs/nspl-tour.md does not show examples/tour/first.nspl as it is")
+	}
+	var programs strings.Builder
+	for _, name := range []string{"first", "ingestor", "junction", "emitter"} {
+		programs.Write(nodes.ReadFile(t, examples+"tour/"+name+".nspl"))
+	}
+	quoted(t, tour, "```sql", programs.String())
+	var code strings.Builder
+	for _, name := range []string{"main", "source", "sink"} {
+		code.Write(nodes.ReadFile(t, examples+"csv/"+name+".go"))
+	}
+	connectors := string(nodes.ReadFile(t, "../../docs/connectors.md"))
+	for _, function := range []string{"func (s *source) Read(", "func (s *sink) Publish("} {
+		i := strings.Index(connectors, function)
+		if i < 0 {
+			t.Errorf("docs/connectors.md does not show %s", function)
+			continue
+		}
+		text, _, _ := strings.Cut(connectors[i:], "```")
+		if !strings.Contains(code.String(), text) {
+			t.Errorf("docs/connectors.md shows %s otherwise than examples/csv", function)
+		}
+	}
+	for _, page := range []string{"README.md", "docs/nspl-tour.md", "docs/operations.md", "docs/connectors.md", "docs/record-path.md"} {
+		for _, link := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(nodes.ReadFile(t, "../../"+page)), -1) {
+			if _, err := os.Stat(filepath.Join("../..", filepath.Dir(page), link[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
+
+// quoted checks that each line of the blocks of a page stands in the text, remarks at its end and spaces aside.
+func quoted(t *testing.T, page, fence, text string) {
+	t.Helper()
+	lines := map[string]bool{}
+	plain := func(line string) string {
+		line, _, _ = strings.Cut(line, "--")
+		return strings.TrimSpace(line)
+	}
+	for line := range strings.Lines(text) {
+		lines[plain(line)] = true
+	}
+	for _, block := range strings.Split(page, fence)[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for line := range strings.Lines(block) {
+			if line = plain(line); !lines[line] {
+				t.Errorf("%q is in no example", line)
+			}
+		}
+	}
 }
