@@ -42,6 +42,13 @@ func devCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dev --data DIR",
 		Short: "Run one node",
+		Long: `dev runs one node. It prints a line that begins with "nervixd ready" when it serves, and logs to standard error.
+
+The data folder gets context.json, which tells the nervix command where the node is and how to log in:
+
+  NERVIX_CONTEXT=DIR/context.json nervix status
+
+SIGINT and SIGTERM stop intake and let admitted work settle. Exits: 0 drained, 1 failure, 2 usage, 3 data folder locked, foreign, newer or damaged.`,
 		Args:  noArguments,
 		RunE:  func(*cobra.Command, []string) error { return dev(o) },
 	}
@@ -49,7 +56,7 @@ func devCommand() *cobra.Command {
 	f.StringVar(&o.data, "data", "", "data folder, made when it is missing (required)")
 	f.StringVar(&o.connectors, "connectors", "", "folder of connectors (default: connectors beside this binary)")
 	f.StringVar(&o.session, "session-listen", "127.0.0.1:47391", "UDP address of client sessions; port 0 picks a free one")
-	f.StringVar(&o.http, "http-listen", "127.0.0.1:47420", "TCP address of the HTTP listener")
+	f.StringVar(&o.http, "http-listen", "127.0.0.1:47420", "TCP address of the HTTP listener, which serves nothing in this version")
 	f.StringVar(&o.admin, "admin-listen", "127.0.0.1:47430", "TCP address of health, metrics and profiles")
 	f.StringVar(&o.fileRoot, "file-root", "", "folder below which files may be read and written (default: the working directory)")
 	f.DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long admitted work may settle on a stop")

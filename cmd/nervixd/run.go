@@ -44,6 +44,10 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE.nspl",
 		Short: "Apply a file, run it until its finite sources are finished, print a summary",
+		Long: `run applies a file as "nervix -f" does, runs it until its finite sources are finished, and prints a summary. The file ends with START.
+
+Without --data nothing is kept: each run reads its sources from the beginning. Exits: 0 finished, 1 a statement was refused or a source is blocked,
+2 usage, 3 data folder locked, foreign, newer or damaged.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage("run takes one file")
