@@ -49,8 +49,8 @@ The data folder gets context.json, which tells the nervix command where the node
   NERVIX_CONTEXT=DIR/context.json nervix status
 
 SIGINT and SIGTERM stop intake and let admitted work settle. Exits: 0 drained, 1 failure, 2 usage, 3 data folder locked, foreign, newer or damaged.`,
-		Args:  noArguments,
-		RunE:  func(*cobra.Command, []string) error { return dev(o) },
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return dev(o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.data, "data", "", "data folder, made when it is missing (required)")

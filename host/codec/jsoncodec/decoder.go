@@ -283,4 +283,6 @@ func (d *decoder) boolean(index, i int) (v bool, next int) {
 }
 
 // word says whether a literal stands at i.
-func (d *decoder) word(i int, w string) bool { return i+len(w) <= d.end && string(d.buf[i:i+len(w)]) == w }
+func (d *decoder) word(i int, w string) bool {
+	return i+len(w) <= d.end && string(d.buf[i:i+len(w)]) == w
+}
