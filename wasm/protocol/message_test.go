@@ -34,10 +34,10 @@ func TestOutputReadsAsWritten(t *testing.T) {
 
 // objectOf turns views back into the objects of the generated code.
 func objectOf(o *protocol.Output) *nervix_wasm.OutputEnvelopeT {
-	out := &nervix_wasm.OutputEnvelopeT{GeneratedArrowIpcBatch: o.Generated}
+	out := &nervix_wasm.OutputEnvelopeT{GeneratedArrowIpcBatch: o.Generated, Outputs: []*nervix_wasm.RoutedOutputT{}}
 	for i := range o.Routed {
 		r := &o.Routed[i]
-		x := &nervix_wasm.RoutedOutputT{OutputRelay: string(r.Relay), Acks: acksOf(&r.Acks)}
+		x := &nervix_wasm.RoutedOutputT{OutputRelay: string(r.Relay), Acks: acksOf(&r.Acks), Columns: []*nervix_wasm.OutputColumnRefT{}}
 		for k := range r.Columns() {
 			x.Columns = append(x.Columns, column(r.Column(k).Source, r.Column(k).Index))
 		}
