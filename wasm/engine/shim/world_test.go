@@ -35,6 +35,7 @@ var now = vtime.LogicalFromNS(1_700_000_000_000_000_007)
 var plain = engine.Spec{Fuel: 10_000_000, Memory: 4 << 20}
 
 // world is an engine and what a test opened in it.
+
 type world struct {
 	*testing.T
 	*engine.Engine
