@@ -200,8 +200,8 @@ func (r *fileRun) watch(ctx context.Context) error {
 			fmt.Fprintln(os.Stderr, "nervixd: a node failed and nothing moves any more:", p.Failing)
 			return failed{}
 		}
-		if p.Finite > 0 && p.Finished+p.Blocked == p.Finite {
-			r.node.engine.Flush()
+		if p.Finite > 0 && p.Ended+p.Blocked == p.Finite {
+			r.node.engine.Flush() // no more rows come, so none waits for the end of a FLUSH EACH
 		}
 		if osclock.Wait(ctx, watchEvery) != nil {
 			return nil // a signal: drain and report

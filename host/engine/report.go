@@ -85,8 +85,8 @@ func (e *Engine) blockedText(o ingestor.Observation, kind string) string {
 // Progress says how far the finite sources of all executions are.
 type Progress struct {
 	// Finite counts the ingestors, all of whose sources end by themselves in this version; Finished those that are read to their end with nothing
-	// unresolved, Blocked those that are blocked.
-	Finite, Finished, Blocked int
+	// unresolved, Blocked those that are blocked. Ended counts those that are read to their end, whatever is unresolved.
+	Finite, Finished, Blocked, Ended int
 	// Busy says that admitted rows are on their way.
 	Busy bool
 	// Moved grows with everything that is read for the first time or emitted.
@@ -104,8 +104,11 @@ func (e *Engine) Progress() Progress {
 			p.Finite++
 			p.Moved += o.Read - o.Redelivered
 			switch {
-			case o.Status == ingestor.Finished && o.Unresolved == 0:
-				p.Finished++
+			case o.Status == ingestor.Finished:
+				p.Ended++
+				if o.Unresolved == 0 {
+					p.Finished++
+				}
 			case o.Status == ingestor.Blocked:
 				p.Blocked++
 			}
