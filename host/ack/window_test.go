@@ -25,8 +25,7 @@ const (
 // slow is the reference's opinion of one delivery: everything is written out, nothing is reused.
 type slow struct {
 	position  []byte
-	attempt   int // of this delivery, for messages
-	tokens    map[uint64]bool
+	attempt   int    // of this delivery, for messages
 	token     uint64 // of the present attempt
 	phase     string // filling, sealed, failed, awaiting, settled
 	pending   int

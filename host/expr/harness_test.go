@@ -52,10 +52,7 @@ type col struct {
 
 func newWorld(cols ...col) *world {
 	w := &world{}
-	var in []col
-	for _, c := range cols {
-		in = append(in, c)
-	}
+	in := append([]col(nil), cols...)
 	w.input, w.env.Columns[expr.RecordInput] = record("input", in)
 	w.branch = types.NewSchema("branch", nil)
 	if len(cols) > 0 {

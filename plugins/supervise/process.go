@@ -60,7 +60,6 @@ type occurrence struct {
 	e      event
 	link   *link  // evStarted; evExited and evCut: whose
 	reason string // evStartFailed, evExited, evCut
-	pid    int
 }
 
 // Status is one connector for `nervix status`.

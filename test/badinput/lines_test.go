@@ -65,7 +65,6 @@ func TestBadLinesAmongGoodOnes(t *testing.T) {
 	sameLines(t, p.root+"/out.ndjson", want...)
 	expect(t, done.Stdout, fmt.Sprintf("ingestor d.feed: status=finished read=%d rejected=%d (", len(want)+len(badLines), len(badLines)),
 		fmt.Sprintf("emitter d.out: emitted=%d rejected=0", len(want)), fmt.Sprintf("emitter d.faults: emitted=%d rejected=0", len(badLines)))
-	var told []int64
 	for _, line := range lines(string(nodes.ReadFile(t, p.root+"/damaged.ndjson"))) {
 		var f struct {
 			Ref, Code, Operation, Why string
@@ -74,7 +73,6 @@ func TestBadLinesAmongGoodOnes(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &f); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		told = append(told, f.Line)
 		name, known := at[f.Line]
 		if !known {
 			t.Errorf("line %d is good and was reported: %s", f.Line, f.Why)

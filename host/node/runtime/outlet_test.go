@@ -83,7 +83,7 @@ func TestFlushAtTheDeadlineOfTheFirstRow(t *testing.T) {
 		s.add(2, 1) // does not move the deadline
 		time.Sleep(4*time.Millisecond - 1)
 		s.want()
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		s.want([]int64{1, 2})
 		time.Sleep(time.Second)
 		s.want() // nothing is armed when nothing is buffered
@@ -104,7 +104,7 @@ func TestDeadlineIsDomainTime(t *testing.T) {
 			s.add(1, 1)
 			time.Sleep(physical - 10)
 			s.want()
-			time.Sleep(20)
+			time.Sleep(20 * time.Nanosecond)
 			s.want([]int64{1})
 		})
 	}
@@ -161,7 +161,7 @@ func TestImmediateIsAPhysicalWindow(t *testing.T) {
 		s.add(2, 5) // no size bound
 		time.Sleep(ImmediateWindow - 1)
 		s.want()
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		s.want([]int64{1, 1, 1, 1, 1, 2, 2, 2, 2, 2})
 	})
 }
@@ -221,7 +221,7 @@ func TestRowsBehindAWaitingPublication(t *testing.T) {
 		s.target.admit(1)
 		time.Sleep(10*time.Millisecond - 1)
 		s.want()
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		s.want([]int64{2})
 	})
 }
