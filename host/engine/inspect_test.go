@@ -62,6 +62,10 @@ func TestInspectRunningAndStopped(t *testing.T) {
 		// A branch ends with its TTL, of idle time.
 		pass(time.Minute)
 		n.show("DESCRIBE RELAY ins WHERE (bed = 'b')", "\ndoes not exist\n")
+		pass(time.Minute)
+		if o := n.e.execution(nodetest.Domain).junctions[0].Observe(); o.Branches > 1 { // line 3 comes again and again
+			n.t.Fatalf("the junction keeps %d branches beyond their TTL", o.Branches)
+		}
 		n.stopDomain()
 		n.show("DESCRIBE RELAY outs WHERE (bed = 'a')", "\ndoes not exist\n")
 		n.show("DESCRIBE RELAY ins", "relay_buffers: -")

@@ -72,6 +72,52 @@ func TestDomainRunsStopsAndResumes(t *testing.T) {
 	})
 }
 
+// Installation may see two revisions at once. A domain that was stopped and started, or dropped and made anew, meanwhile is another execution.
+func TestInstallSkipsRevisions(t *testing.T) {
+	bubble(t, func(n *node) {
+		src := n.source("probes", item("a", 1))
+		n.define(short)
+		n.must(n.startDomain(false))
+		pass(time.Second)
+		first := n.e.execution(nodetest.Domain)
+
+		prev := n.commit(&registry.Stop{Domain: nodetest.Domain})
+		n.commit(&registry.Start{Domain: nodetest.Domain, Base: n.state.Domains[nodetest.Domain].Model})
+		n.must(n.e.Install(context.Background(), prev, n.state))
+		n.must(n.e.Ready(context.Background(), nodetest.Domain, 2))
+		second := n.e.execution(nodetest.Domain)
+		if second == first || len(src.Plans) != 2 || src.Opened() != 1 || n.sink.Opened() != 1 {
+			n.t.Fatalf("%d sources and %d sinks are open", src.Opened(), n.sink.Opened())
+		}
+		if err := n.e.Ready(context.Background(), nodetest.Domain, 1); err == nil {
+			n.t.Fatal("the first generation is ready")
+		}
+		if _, err := first.clock.Snapshot(); err == nil {
+			n.t.Fatal("the clock of the first generation goes on")
+		}
+
+		// Nothing else about the domain: the execution stays as it is.
+		prev = n.commit(&registry.NodeStarted{Node: registry.Node{ID: 2, Incarnation: 1, Logical: "n2.node"}})
+		n.must(n.e.Install(context.Background(), prev, n.state))
+		if n.e.execution(nodetest.Domain) != second {
+			n.t.Fatal("an execution was replaced for nothing")
+		}
+
+		prev = n.commit(&registry.Stop{Domain: nodetest.Domain})
+		n.commit(&registry.DropDomain{Name: nodetest.Domain})
+		n.commit(&registry.CreateDomain{Name: nodetest.Domain, Text: "CREATE UNPACED DOMAIN farm;", Grammar: 1, Pace: registry.Unpaced, Placement: registry.PlacementNeutral})
+		n.commit(n.puts(short, false))
+		n.commit(&registry.Start{Domain: nodetest.Domain, Base: n.state.Domains[nodetest.Domain].Model})
+		n.must(n.e.Install(context.Background(), prev, n.state))
+		n.must(n.e.Ready(context.Background(), nodetest.Domain, 1))
+		pass(time.Second)
+		n.wantEmitted(item("a", 1), item("a", 1)) // a new domain begins anew
+		if src.Opened() != 1 || n.sink.Opened() != 1 {
+			n.t.Fatalf("%d sources and %d sinks are open", src.Opened(), n.sink.Opened())
+		}
+	})
+}
+
 func TestDropForgetsPositions(t *testing.T) {
 	bubble(t, func(n *node) {
 		n.source("probes", item("a", 1))
@@ -237,6 +283,35 @@ func TestCapacityChangesTheLiveRelay(t *testing.T) {
 		n.wantEmitted(want...)
 		if src.Acks()[len(src.Acks())-1] != 12 || src.Opened() != 1 {
 			n.t.Fatalf("acknowledged %v", src.Acks())
+		}
+	})
+}
+
+// ACK TIMEOUT is 5 s. Rows that wait for a flush, for a place or for a slow sink are alive, wherever they wait.
+func TestRowsOnTheirWayAreAlive(t *testing.T) {
+	text := strings.Replace(short, "TO outs INHERIT ALL EXCEPT n SET n = input.n + 0 / (input.n - 13) FLUSH IMMEDIATE", "TO outs INHERIT ALL FLUSH EACH 20s MAX BATCH SIZE 1MiB", 1)
+	bubble(t, func(n *node) {
+		n.sink.Respond = func(nodetest.Attempt) nodetest.Answer { return nodetest.Answer{None: true} }
+		src := n.source("probes")
+		n.define(text)
+		n.must(n.startDomain(false))
+		for i := range 10 {
+			src.Add(item("a", i+1))
+			pass(8 * time.Second)
+		}
+		x := n.e.execution(nodetest.Domain)
+		if x.relays["outs"].Observe().Depth == 0 || n.e.Progress().Moved != 10 {
+			n.t.Fatalf("outs %+v", x.relays["outs"].Observe())
+		}
+		pass(time.Minute)
+		if got := src.Rejects(); len(got) != 0 {
+			n.t.Fatalf("asked again for %v", got)
+		}
+		n.sink.Do(func() { n.sink.Respond = nil })
+		n.sink.Answer(1, nodetest.All(n.sink.Attempts()[0]))
+		pass(time.Minute)
+		if acks := src.Acks(); len(n.emitted()) != 10 || acks[len(acks)-1] != 10 || len(src.Rejects()) != 0 {
+			n.t.Fatalf("emitted %q, acknowledged %v", n.emitted(), acks)
 		}
 	})
 }
