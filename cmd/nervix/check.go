@@ -44,7 +44,7 @@ func checkCommand(t terminal, o *options) *cobra.Command {
 				return told(exitFailed)
 			}
 			if o.format == formatTable {
-				fmt.Fprintf(t.out, "%s parsed, %d of them checked against a model; no defects\n", describe(len(src.statements), "statement"), checked)
+				fmt.Fprintf(t.out, "%s parsed, %d of them definitions that were checked as a whole; no defects\n", describe(len(src.statements), "statement"), checked)
 			}
 			return nil
 		},

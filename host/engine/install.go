@@ -83,7 +83,8 @@ func (e *Engine) stop(ctx context.Context, x *execution) {
 	if !x.drain(bounded) {
 		e.config.Log.Warn("the domain stopped before everything had settled; those rows are read again after START", "domain", x.domain)
 	}
-	ending, release := osclock.WithTimeout(ctx, stopDrain)
+	// Also when the node stops meanwhile: connectors are told in order that their sinks and sources end.
+	ending, release := osclock.WithTimeout(context.WithoutCancel(ctx), stopDrain)
 	defer release()
 	x.end(ending)
 	e.mu.Lock()

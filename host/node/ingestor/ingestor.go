@@ -133,7 +133,7 @@ func (i *Ingestor) Start(ctx context.Context) error {
 	}, events{i})
 	if err != nil {
 		i.stats.setTransient(err.Error())
-		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the source cannot be opened", err)
+		return err // names the ingestor, what is wrong and where
 	}
 	late := false
 	i.onLane(func(l *lanes.Lane) {
