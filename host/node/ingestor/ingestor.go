@@ -4,6 +4,7 @@ package ingestor
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -133,7 +134,11 @@ func (i *Ingestor) Start(ctx context.Context) error {
 	}, events{i})
 	if err != nil {
 		i.stats.setTransient(err.Error())
-		return err // names the ingestor, what is wrong and where
+		var named *fault.Error
+		if errors.As(err, &named) && named.Subject == i.plan.Ref {
+			return err
+		}
+		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the source cannot be opened", err)
 	}
 	late := false
 	i.onLane(func(l *lanes.Lane) {
