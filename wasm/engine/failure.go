@@ -65,7 +65,7 @@ func cause(res *Result, spec *Spec, lim *Limits, stopping bool) (err error, gone
 	case StatusTrap:
 		text, known := trapTexts[res.Trap]
 		if !known {
-			text = firstLine(res.Message)
+			text = chain(res.Message)
 		}
 		return coded(fault.WasmTrap, nil, "wasm guest trapped: %s", text), true
 	case StatusFuel:
@@ -90,7 +90,7 @@ func cause(res *Result, spec *Spec, lim *Limits, stopping bool) (err error, gone
 	case StatusTooLarge:
 		return coded(fault.WasmBuffer, nil, "guest buffer size %d exceeds configured limit %d", res.LiedLen, lim.MaxBuffer), false
 	default:
-		return coded(fault.WasmTrap, nil, "the engine could not run the guest: %s", firstLine(res.Message)), true
+		return coded(fault.WasmTrap, nil, "the engine could not run the guest: %s", chain(res.Message)), true
 	}
 }
 
@@ -152,10 +152,18 @@ func cutRune(b []byte) []byte {
 	return b
 }
 
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if len(s) > 200 {
-		s = s[:200]
+// chain makes one line of the library's text, which has a cause a line; it is cut at 300 bytes.
+func chain(s string) string {
+	var parts []string
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if number, rest, ok := strings.Cut(line, ": "); ok && len(number) <= 2 && strings.Trim(number, "0123456789") == "" {
+			line = rest
+		}
+		if line != "" && line != "Caused by:" {
+			parts = append(parts, line)
+		}
 	}
-	return strings.ToValidUTF8(s, "?")
+	s = strings.Join(parts, ": ")
+	return strings.ToValidUTF8(s[:min(len(s), 300)], "?")
 }

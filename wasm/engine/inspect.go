@@ -283,5 +283,5 @@ func quote(name string) string {
 	if len(name) > 64 {
 		name = name[:64] + "..."
 	}
-	return "'" + firstLine(name) + "'"
+	return "'" + chain(name) + "'"
 }

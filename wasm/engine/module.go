@@ -98,7 +98,7 @@ func (e *Engine) obtain(id Identity, wasm []byte) (code Code, fromCache bool, ca
 	}
 	code, err = e.backend.Compile(wasm)
 	if err != nil {
-		return nil, false, cause, compileFailure(fault.WasmModule, "the module does not compile: %s", firstLine(err.Error()))
+		return nil, false, cause, compileFailure(fault.WasmModule, "the module does not compile: %s", chain(err.Error()))
 	}
 	if e.cache != nil {
 		if bytes, err := code.Serialize(); err != nil {

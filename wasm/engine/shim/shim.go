@@ -12,7 +12,17 @@ package shim
 #cgo noescape nv_instantiate
 #cgo nocallback nv_instantiate
 #include <stdlib.h>
+#include <malloc.h>
 #include "shim.h"
+
+static uint64_t heap_bytes(void) {
+#if defined(__GLIBC__)
+  struct mallinfo2 m = mallinfo2();
+  return (uint64_t)m.uordblks + m.hblkhd;
+#else
+  return 0;
+#endif
+}
 */
 import "C"
 
@@ -190,6 +200,9 @@ func lent[T any](at *C.uintptr_t, n uint32) []T {
 	}
 	return unsafe.Slice(*(**T)(unsafe.Pointer(at)), int(n))
 }
+
+// HeapBytes is what the C heap of the process has handed out, which the Go profiler does not see; 0 where the C library does not tell.
+func HeapBytes() uint64 { return uint64(C.heap_bytes()) }
 
 // ModuleText compiles WebAssembly text to a module; for tests and tools.
 func ModuleText(text string) ([]byte, error) { return wasmtime.Wat2Wasm(text) }

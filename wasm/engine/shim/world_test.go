@@ -20,7 +20,16 @@ import (
 	"github.com/nervix-go/nervix/wasm/engine/watguest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if text := os.Getenv(crashVariable); text != "" {
+		profile, err := engine.ParseProfile(text)
+		if err != nil {
+			panic(err)
+		}
+		crash(profile)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // soak is n in the long run and normal otherwise.
 func soak(normal, long int) int {
