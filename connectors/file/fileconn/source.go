@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/nervix-go/nervix/plugins/sdk"
 )
@@ -40,7 +41,7 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 	}
 	defer root.Close()
 	s.path, s.limit = filepath.Join(abs, name), int(limit)
-	if s.file, err = root.Open(name); err != nil {
+	if s.file, err = root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil { // without the flag a pipe waits for its writer
 		return none, s.openError(err)
 	}
 	info, err := s.file.Stat()

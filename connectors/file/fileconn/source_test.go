@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/nervix-go/nervix/connectors/file/fileconn"
@@ -167,6 +168,10 @@ func TestConfinement(t *testing.T) {
 	w.refused(w.sourcePlan("sub/../a"), "leaves its root")
 	w.refused(w.sourcePlan("/etc/passwd"), "not relative")
 	w.refused(w.sourcePlan("sub"), "not a regular file")
+	if err := syscall.Mkfifo(w.path("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.refused(w.sourcePlan("pipe"), "not a regular file")
 	w.refused(w.sourcePlan("nothing"), w.path("nothing")+": no such file")
 	for _, root := range []string{outside, w.path("dir"), "relative", filepath.Dir(w.root)} {
 		plan := w.sourcePlan("a")
