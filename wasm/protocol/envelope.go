@@ -64,12 +64,13 @@ func (o *Routed) Column(i int) Column {
 // the output fits the processor is judged by Contract.Bind and Ledger.Check. Fault: wasm.message.
 func DecodeOutput(message []byte) (*Output, error) {
 	const op = "DecodeOutput"
-	r, t, bad := open(message, nervix_wasm.MessagePayloadOutputEnvelope)
+	var r reader
+	payload, bad := r.open(message, nervix_wasm.MessagePayloadOutputEnvelope)
 	if bad != nil {
 		return nil, badMessage(op, bad)
 	}
 	r.where = "OutputEnvelope"
-	t = r.table(t.pos, 2)
+	t := r.table(payload, 2)
 	generated, outputs := r.vector(t, 0, 1), r.vector(t, 1, 4)
 	o := &Output{Generated: bytesOf(message, generated), Routed: make([]Routed, 0, min(outputs.n, 4))}
 	for i := 0; i < outputs.n && r.bad == nil; i++ {
@@ -131,12 +132,13 @@ type InputBatch struct {
 // DecodeInput verifies an input envelope: the reading of a guest, for the conformance kit and tests. Fault: wasm.message.
 func DecodeInput(message []byte) (*InputBatch, error) {
 	const op = "DecodeInput"
-	r, t, bad := open(message, nervix_wasm.MessagePayloadInputEnvelope)
+	var r reader
+	payload, bad := r.open(message, nervix_wasm.MessagePayloadInputEnvelope)
 	if bad != nil {
 		return nil, badMessage(op, bad)
 	}
 	r.where = "InputEnvelope"
-	t = r.table(t.pos, 2)
+	t := r.table(payload, 2)
 	arrow := r.vector(t, 0, 1)
 	acks := r.sidecar(t, 1)
 	if bad := r.finish(); bad != nil {

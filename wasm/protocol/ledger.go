@@ -3,6 +3,7 @@
 package protocol
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sort"
 
@@ -245,11 +246,37 @@ func (l *Ledger) decisions(s *Sidecar) error {
 	return nil
 }
 
+// nextRows passes over rows, from row i on, that stand for one input each and take the inputs of one batch one after another: the way of a
+// guest that keeps the order. It stops before the first other row and tells how many it passed.
+func (l *Ledger) nextRows(s *Sidecar, p *picker, i int) (passed int) {
+	if p.class != SelectSlice || p.holes || !s.uniform || s.sourceAt == 0 {
+		return 0
+	}
+	fates := p.batch.fates[p.next:]
+	token := p.batch.first + uint64(p.next)
+	for n := min(s.rows.n-i, len(fates)); passed < n; passed++ {
+		at := s.rows.at + 4*(i+passed)
+		pos := deref(s.b, at)
+		list := deref(s.b, pos+int(s.tokensAt))
+		if binary.LittleEndian.Uint64(s.b[pos+int(s.sourceAt):]) != token || binary.LittleEndian.Uint32(s.b[list:]) != 1 ||
+			binary.LittleEndian.Uint64(s.b[list+4:]) != token || fates[passed] >= FateAcked-1 {
+			break
+		}
+		fates[passed]++
+		token++
+	}
+	p.next += passed
+	return passed
+}
+
 // rows judges the rows of one output and finds what they select.
 func (l *Ledger) rows(s *Sidecar, needSource bool) (Selection, error) {
 	n := s.Rows()
 	pick := picker{n: n, plain: true}
-	for i := range n {
+	for i := 0; i < n; i++ {
+		if i += l.nextRows(s, &pick, i); i == n {
+			break
+		}
 		row := s.Row(i)
 		count := row.Tokens.Len()
 		if count == 1 && row.HasSource && row.Tokens.At(0) == row.Source { // the row stands for one input: nearly all rows

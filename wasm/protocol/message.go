@@ -120,11 +120,11 @@ func limits(additive bool) verify.Limits {
 // behind the size prefix. A member that the schema does not know is allowed (W-111); bytes that belong to nothing are not, unless
 // an unknown member may own them.
 func verified(b []byte, want nervix_wasm.MessagePayload) (*nervix_wasm.Message, *MessageError) {
-	r, _, bad := open(b, want)
-	if bad != nil {
+	var r reader
+	if _, bad := r.open(b, want); bad != nil {
 		return nil, bad
 	}
-	frame := r.b[prefixBytes:]
+	frame := b[prefixBytes:]
 	err := verify.Verify(&nervix_wasm.Schema, nervix_wasm.RootMessage, frame, limits(false))
 	var v *verify.Violation
 	if errors.As(err, &v) && v.Rule == verify.RuleUnknownMember {
@@ -140,24 +140,25 @@ func verified(b []byte, want nervix_wasm.MessagePayload) (*nervix_wasm.Message, 
 }
 
 // open judges the header and the root, and finds the payload. Another variant is told before the payload is looked at.
-func open(b []byte, want nervix_wasm.MessagePayload) (*reader, table, *MessageError) {
+func (r *reader) open(b []byte, want nervix_wasm.MessagePayload) (payload int, bad *MessageError) {
 	if bad := header(b); bad != nil {
-		return nil, table{}, bad
+		return 0, bad
 	}
 	n := len(b) - prefixBytes
-	r := &reader{b: b, where: "Message", tables: max(1, n/4), apparent: 8 * n}
+	*r = reader{b: b, where: "Message", tables: max(1, n/4), apparent: 8 * n}
 	if n > MaxBuffer {
 		r.broken(verify.RuleTooLarge, prefixBytes)
-		return nil, table{}, r.bad
+		return 0, r.bad
 	}
 	root := r.table(r.follow(prefixBytes), 2)
 	kind := r.byte(root, 0)
-	if r.bad == nil && kind != 0 && kind != byte(want) {
-		return nil, table{}, &MessageError{Class: ClassPayload, Expected: uint64(want), Actual: uint64(kind)}
-	}
-	if r.bad == nil && kind == 0 {
+	switch {
+	case r.bad != nil:
+		return 0, r.bad
+	case kind == 0:
 		r.broken(verify.RuleRequired, root.pos)
+	case kind != byte(want):
+		return 0, &MessageError{Class: ClassPayload, Expected: uint64(want), Actual: uint64(kind)}
 	}
-	payload := r.follow(r.required(root, 1))
-	return r, table{pos: payload}, r.bad
+	return r.follow(r.required(root, 1)), r.bad
 }

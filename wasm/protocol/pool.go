@@ -203,7 +203,13 @@ func (c *Contract) match(g *Group, use *poolUse) error {
 	if use.columns > int64(have.NumFields()) {
 		return badColumns("generated column %d is used, the generated batch has %d columns", use.columns-1, have.NumFields())
 	}
-	used := make([]bool, have.NumFields())
+	var few [64]bool
+	used := few[:0]
+	if n := have.NumFields(); n > len(few) {
+		used = make([]bool, n)
+	} else {
+		used = few[:n]
+	}
 	for i := range g.Outputs {
 		out := &g.Outputs[i]
 		route := &c.routes[out.Route]

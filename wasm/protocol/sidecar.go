@@ -133,55 +133,93 @@ func (r *reader) sets(parent table, slot int, name string, reason bool) span {
 	return s
 }
 
-// rows judges the rows. Almost always they share one vtable, which is then judged once: a further row costs a few comparisons.
+// rowLayout is the vtable that rows share, judged once, and the places of the two members in the table; sourceAt is zero if it is absent.
+type rowLayout struct {
+	table
+	tokensAt, sourceAt int
+}
+
+// rows judges the rows. Almost always they share one vtable and have one token each: then a row costs a few comparisons.
 func (r *reader) rows(s *Sidecar) {
 	r.where = "OutputRow"
 	s.uniform = true
-	var known table // the last vtable that was judged in full
-	var tokensAt, sourceAt int
-	b := r.b
+	var known rowLayout
 	for i := 0; i < s.rows.n && r.bad == nil; i++ {
-		pos := r.follow(s.rows.at + 4*i)
-		if pos == 0 {
-			return
-		}
-		if known.vtable == 0 || pos-int(int32(binary.LittleEndian.Uint32(b[pos:]))) != known.vtable || pos+known.inline > len(b) {
-			known = r.table(pos, 2)
-			tokensAt, sourceAt = r.required(known, 0)-pos, r.place(known, 1, 8)-pos
-			if r.bad != nil {
-				return
+		if known.vtable != 0 {
+			if i += r.singleRows(s.rows.at+4*i, s.rows.n-i, &known); i == s.rows.n {
+				break
 			}
-			sourceAt = max(sourceAt, 0)
-			s.uniform = s.uniform && (i == 0 || int(s.tokensAt) == tokensAt && int(s.sourceAt) == sourceAt)
-			s.tokensAt, s.sourceAt = uint16(tokensAt), uint16(sourceAt)
-		} else {
-			r.end = max(r.end, pos+known.inline)
-			r.tables--
-			r.apparent -= known.inline + 4 + 2*known.slots
 		}
-		at := pos + tokensAt
-		list := at + r.u32(at)
-		if at%4 != 0 || list%4 != 0 || sourceAt != 0 && (pos+sourceAt)%8 != 0 {
-			r.broken(verify.RuleAlignment, at)
-			return
+		before := known
+		r.row(r.follow(s.rows.at+4*i), &known)
+		s.uniform = s.uniform && (i == 0 || before.tokensAt == known.tokensAt && before.sourceAt == known.sourceAt)
+	}
+	s.tokensAt, s.sourceAt = uint16(known.tokensAt), uint16(known.sourceAt)
+}
+
+// singleRows passes over rows of the known layout with one token, and stops before the first row that is not so plainly right. at is the place of the
+// first offset of n. The result is the number of rows passed.
+func (r *reader) singleRows(at, n int, known *rowLayout) (passed int) {
+	b, end := r.b, r.end
+	last := len(b) - max(known.inline, 12) // the last position of a table, and of a vector with one token
+	for ; passed < n; passed++ {
+		pos := at + int(binary.LittleEndian.Uint32(b[at:]))
+		if pos == at || pos > last || pos&3 != 0 || pos-int(int32(binary.LittleEndian.Uint32(b[pos:]))) != known.vtable {
+			break
 		}
-		if list == at || list > len(b)-4 {
-			r.broken(verify.RuleOffset, at)
-			return
+		member := pos + known.tokensAt
+		list := member + int(binary.LittleEndian.Uint32(b[member:]))
+		if list > last || list&7 != 4 || binary.LittleEndian.Uint32(b[list:]) != 1 || member&3 != 0 || known.sourceAt != 0 && (pos+known.sourceAt)&7 != 0 {
+			break
 		}
-		n := r.u32(list)
-		if n > (len(b)-list-4)/8 {
-			r.broken(verify.RuleOffset, list)
-			return
-		}
-		if n > 0 && (list+4)%8 != 0 {
-			r.broken(verify.RuleAlignment, list)
-			return
-		}
-		r.end = max(r.end, list+4+8*n)
-		if r.apparent -= 4 + 8*n; r.tables < 0 || r.apparent < 0 {
-			r.broken(verify.RuleSize, list)
-			return
-		}
+		end = max(end, pos+known.inline, list+12)
+		at += 4
+	}
+	r.end = end
+	r.tables -= passed
+	if r.apparent -= passed * (known.inline + 4 + 2*known.slots + 12); r.tables < 0 || r.apparent < 0 {
+		r.broken(verify.RuleSize, at)
+	}
+	return passed
+}
+
+// row judges one row of any kind.
+func (r *reader) row(pos int, known *rowLayout) {
+	if r.bad != nil {
+		return
+	}
+	if known.vtable == 0 || pos-int(int32(binary.LittleEndian.Uint32(r.b[pos:]))) != known.vtable || pos+known.inline > len(r.b) {
+		known.table = r.table(pos, 2)
+		known.tokensAt, known.sourceAt = r.required(known.table, 0)-pos, max(r.place(known.table, 1, 8)-pos, 0)
+	} else {
+		r.visited(pos + known.inline)
+		r.tables--
+		r.spend(known.inline+4+2*known.slots, pos)
+	}
+	if r.bad != nil {
+		return
+	}
+	at := pos + known.tokensAt
+	list := at + r.u32(at)
+	switch {
+	case at%4 != 0 || list%4 != 0 || known.sourceAt != 0 && (pos+known.sourceAt)%8 != 0:
+		r.broken(verify.RuleAlignment, at)
+		return
+	case list == at || list > len(r.b)-4:
+		r.broken(verify.RuleOffset, at)
+		return
+	}
+	n := r.u32(list)
+	switch {
+	case n > (len(r.b)-list-4)/8:
+		r.broken(verify.RuleOffset, list)
+		return
+	case n > 0 && (list+4)%8 != 0:
+		r.broken(verify.RuleAlignment, list)
+		return
+	}
+	r.visited(list + 4 + 8*n)
+	if r.spend(4+8*n, list); r.tables < 0 {
+		r.broken(verify.RuleTables, pos)
 	}
 }
