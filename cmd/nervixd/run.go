@@ -28,6 +28,8 @@ const (
 	watchEvery = 20 * time.Millisecond
 	// stuckAfter is how long nothing may move while a sink reports an error before the run gives up.
 	stuckAfter = 15 * time.Second
+	// stuckDrain bounds the drain of a run that gave up.
+	stuckDrain = time.Second
 	// blockedAfter is how long a source stays blocked, with all else settled, before the run ends.
 	blockedAfter = time.Second
 )
@@ -118,6 +120,9 @@ func runFile(path string, o runOptions) error {
 	}
 	outcome := r.watch(ctx)
 	report := n.engine.Report() // before the drain, which stops the sources
+	if errors.Is(outcome, failed{}) {
+		o.drain = min(o.drain, stuckDrain) // nothing moved for long: the rest has settled, or never will
+	}
 	n.drain(o.drain)
 	report = report.Refresh(n.engine.Report())
 	err = n.close()

@@ -48,7 +48,21 @@ func (f Failure) Message(node ident.Ref) string {
 
 // Err is the failure as the reason of a negative acknowledgement.
 func (f Failure) Err(node ident.Ref) error {
-	return fault.New(fault.EvaluationFailed, f.Operation, node, f.Reason, nil)
+	return fault.New(f.faultCode(), f.Operation, node, f.Reason, nil)
+}
+
+// faultCode is the fault that stands for error.code.
+func (f Failure) faultCode() fault.Code {
+	switch f.Code {
+	case CodeEvaluation:
+		return fault.EvaluationFailed
+	case CodeValidation:
+		return fault.RowValidation
+	case CodeExternal:
+		return fault.RowExternal
+	default:
+		return fault.RowInternal
+	}
 }
 
 // FromConstruct translates the failures of a construction.
