@@ -82,6 +82,13 @@ func rawText(rows, nulls int, validity []byte, offsets []int32, values string) [
 	return joined(parts)
 }
 
+// rawBuffers is rawText with an offsets buffer of any length.
+func rawBuffers(rows, nulls int, validity, offsets, values []byte) []byte {
+	var e Encoder
+	parts, _, _ := e.EncodeRaw(rows, []Node{{rows, nulls}}, [][]byte{validity, offsets, values})
+	return joined(parts)
+}
+
 func TestRefusals(t *testing.T) {
 	// pain: F06
 	text := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
@@ -100,6 +107,7 @@ func TestRefusals(t *testing.T) {
 		{"negative first offset", rawText(1, 0, nil, []int32{-1, 2}, "abc"), "falling"},
 		{"offset beyond the bytes", rawText(1, 0, nil, []int32{0, 9}, "abc"), "beyond"},
 		{"too few offsets", rawText(3, 0, nil, []int32{0, 1}, "abc"), "too few offsets"},
+		{"offsets are not whole", rawBuffers(1, 0, nil, make([]byte, 9), []byte("abc")), "an offset that is cut"},
 		{"bitmap too short", rawText(9, 1, []byte{1}, make([]int32, 10), ""), "too short"},
 		{"nulls without bitmap", rawText(2, 1, nil, []int32{0, 2, 3}, "abc"), "without a validity bitmap"},
 		{"null count contradicts", rawText(2, 2, []byte{1}, []int32{0, 2, 3}, "abc"), "contradicts"},

@@ -147,6 +147,9 @@ func (w *walk) checkOffsets(l *layout, n int) (int, error) {
 	if len(raw)/4 < n+1 {
 		return 0, l.wrong("has too few offsets")
 	}
+	if len(raw)%4 != 0 {
+		return 0, l.wrong("has an offset that is cut")
+	}
 	last, ok := monotone32(raw, n)
 	if !ok || last > w.maxRows {
 		return 0, l.wrong("has offsets that are negative, falling or too large")
@@ -197,6 +200,9 @@ func (w *walk) checkBytes(l *layout, n int, validity []byte) error {
 	}
 	if len(raw)/size < n+1 {
 		return l.wrong("has too few offsets")
+	}
+	if len(raw)%size != 0 {
+		return l.wrong("has an offset that is cut")
 	}
 	var last int64
 	if size == 4 {

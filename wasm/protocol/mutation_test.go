@@ -67,7 +67,6 @@ func agrees(t testing.TB, message []byte, err error) {
 // TestDamagedMessagesFailOrReadTheSame mutates messages of all kinds: none may panic, what is accepted reads as the generated code reads it, and the
 // one-pass reader and the table-driven verifier agree.
 func TestDamagedMessagesFailOrReadTheSame(t *testing.T) {
-	// req: W-070 half: damage inside the generated batch, too; each property has its case in host/arrowipc
 	all := samples(t)
 	all["aligned"] = packAligned(sample(t))
 	all["many"] = sampleInput(t, 40)
