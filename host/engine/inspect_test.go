@@ -117,6 +117,9 @@ func TestReadingsHoldNoBranchKey(t *testing.T) {
 				for _, l := range m.GetLabel() {
 					names = append(names, l.GetName())
 					series = append(series, l.GetValue())
+					if known := map[string]string{"domain": "farm", "node": self.String()}[l.GetName()]; known != "" && known != l.GetValue() {
+						n.t.Fatalf("%s has %s %q", f.GetName(), l.GetName(), l.GetValue())
+					}
 					if v := l.GetValue(); strings.Contains(v, "tulip") || strings.Contains(v, "rose") {
 						n.t.Fatalf("%s has a label with a branch key: %q", f.GetName(), v)
 					}

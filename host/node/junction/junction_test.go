@@ -169,6 +169,10 @@ func TestErrorRecordThatFails(t *testing.T) {
 		if b.Logs.Count("error records could not be built", "rows=1") != 1 {
 			b.T.Fatal(b.Logs)
 		}
+		flaws.Do(func() { flaws.Judge = func(nodetest.Seen) error { return errors.New("lost") } })
+		f = b.Publish("readings", bedA, nil, "x|0|0", "y|1|5", "z|3|0") // the record that was built carries its own row
+		b.pass(time.Millisecond)
+		wantFate(b.T, f, true, 0, 2)
 	})
 }
 
