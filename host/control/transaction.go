@@ -5,9 +5,11 @@ package control
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/nspl/print"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/registry"
@@ -41,9 +43,18 @@ func (c *Control) enqueue(h head) answer {
 		text += "; incomplete: " + outcome.incomplete[0].Message
 	}
 	a, _ = c.effect(h, &registry.AppendStatement{
-		Transaction: t.ID, Position: position, Text: print.Redacted(h.stmt), Grammar: GrammarVersion,
+		Transaction: t.ID, Position: position, Text: queuedText(h.stmt), Grammar: GrammarVersion,
 	}, text)
 	return a
+}
+
+// queuedText is the canonical text of an operation with the clause that canonical definitions leave out, because COMMIT reads it again.
+func queuedText(s ast.Statement) string {
+	text := print.Redacted(s)
+	if conditional(s) {
+		return "CREATE IF NOT EXISTS" + strings.TrimPrefix(text, "CREATE")
+	}
+	return text
 }
 
 // open finds the session's transaction in state OPEN, with its domain, for its owner.
