@@ -78,6 +78,22 @@ func (l *Ledger) Batches(visit func(first uint64, fates []Fate)) {
 	}
 }
 
+// Touched is Batches for those batches only of which the last Check noted something, in no order.
+func (l *Ledger) Touched(visit func(first uint64, fates []Fate)) {
+	for _, i := range l.touched {
+		visit(l.batches[i].first, l.batches[i].fates)
+	}
+}
+
+// Locate finds the input of a token that Check has passed, until Settle: the rows of an output that is not plain, and the sets of decisions.
+func (l *Ledger) Locate(token uint64) (Place, bool) {
+	b, row, err := l.find(token)
+	if err != nil {
+		return Place{}, false
+	}
+	return Place{Batch: b.first, Row: uint32(row)}, true
+}
+
 // Settle ends the inputs that the last Check decided. gone is told each batch of which no input is left, so that its columns can be
 // released; it may be nil. The cost is that of the batches the callback touched: what a guest buffers beside them is not walked.
 func (l *Ledger) Settle(gone func(first uint64)) {

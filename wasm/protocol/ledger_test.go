@@ -218,8 +218,16 @@ func TestLedgerAgreesWithTheRules(t *testing.T) {
 			for i, a := range acks {
 				checkSelection(t, s[0][i], a, at, sizes)
 			}
+			for token := range live {
+				if place, ok := l.Locate(token); !ok || place != at[token] {
+					t.Fatalf("token %d is at %v, want %v", token, place, at[token])
+				}
+			}
+			if _, ok := l.Locate(l.Next()); ok {
+				t.Fatal("a token that was never issued has a place")
+			}
 			got := map[uint64]string{}
-			l.Batches(func(first uint64, fates []protocol.Fate) {
+			l.Touched(func(first uint64, fates []protocol.Fate) {
 				for i, f := range fates {
 					if f != protocol.FatePast && f != protocol.FateLive {
 						got[first+uint64(i)] = fateName(f)

@@ -203,12 +203,10 @@ func (c *Contract) match(g *Group, use *poolUse) error {
 	if use.columns > int64(have.NumFields()) {
 		return badColumns("generated column %d is used, the generated batch has %d columns", use.columns-1, have.NumFields())
 	}
-	var few [64]bool
-	used := few[:0]
-	if n := have.NumFields(); n > len(few) {
-		used = make([]bool, n)
-	} else {
-		used = few[:n]
+	var few [64]bool // no allocation for the usual number of columns
+	used := few[:min(have.NumFields(), len(few))]
+	if have.NumFields() > len(few) {
+		used = make([]bool, have.NumFields())
 	}
 	for i := range g.Outputs {
 		out := &g.Outputs[i]
