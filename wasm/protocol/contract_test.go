@@ -29,7 +29,8 @@ func bind(c *protocol.Contract, message []byte) (*protocol.Group, error) {
 }
 
 func TestBindTakesAGoodOutput(t *testing.T) {
-	// req: W-064, W-065
+	// req: W-064
+	// req: W-065 half: the index; that a column gets its length from the rows is the node's part
 	// req: W-075 half: one decoded array for all its uses; the routes that read it are the node's part
 	c := contract()
 	message := packAligned(sample(t))
@@ -188,7 +189,8 @@ func setBody(b []byte, v uint64) {
 
 // TestBindRules has one wrong output for each rule of columns and of the generated batch.
 func TestBindRules(t *testing.T) {
-	// req: W-049, W-063, W-066, W-068, W-069, W-072, W-073, W-074, W-076, W-078, W-105, W-114
+	// req: W-063, W-066, W-068, W-069, W-072, W-074, W-078, W-105, W-114
+	// req: W-049, W-073, W-076 half: refused here; that it is a global error for the whole callback is the node's part
 	// req: W-112 half: column counts, Arrow IPC and schemas; see TestOutputRules
 	// req: W-071
 	for _, c := range bindCases(t) {

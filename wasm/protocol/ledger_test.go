@@ -39,7 +39,8 @@ func groupOf(t interface{ Fatal(...any) }, usesInput bool, acks ...*nervix_wasm.
 // TestLedger runs scripts: issue N, check with outputs, settle. In an output `rows=1,2:3@2,4:,-` are four rows: token 1 as its own source, tokens 2
 // and 3 with source 2, token 4 without source, no token; acked, nacked and failed are lists of sets.
 func TestLedger(t *testing.T) {
-	// req: W-087, W-088, W-104, W-106, W-107, W-108, W-306
+	// req: W-087, W-088, W-104, W-106, W-107
+	// req: W-108, W-306 half: the verdict; acknowledging once and dispatching nothing are the node's part
 	// req: W-102 half: the ledger of the next instance does not know old tokens; that they are kept nowhere is the node's part
 	// req: W-103 half: uses are counted over all outputs; completing them is the node's part
 	// req: W-109 half: nothing is noted after an error; that nothing is dispatched is the node's part

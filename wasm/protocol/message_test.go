@@ -80,7 +80,7 @@ func list(t protocol.Tokens) []uint64 {
 
 // TestInputMessage reads what the encoder wrote with the generated accessors and with arrow-go, as a guest would.
 func TestInputMessage(t *testing.T) {
-	// req: W-061, W-086
+	// req: W-061, W-086 half: the message; not yet as a guest receives it
 	encoder := must[*protocol.InputEncoder](t)(protocol.NewInputEncoder(inputSchema))
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 70).Draw(t, "rows")
