@@ -117,25 +117,26 @@ func (f *Failure) because(res *Result) *Failure {
 
 // judge turns an answer of the guest into a failure: a negative code, one the ABI does not have, or a reason beside success (W-097).
 func judge(op Op, entry Export, res *Result) *Failure {
-	f := &Failure{Stage: op.Stage(), Export: res.At}
-	code := int32(res.Code)
+	stage, code := op.Stage(), int32(res.Code)
+	var err error
 	switch {
 	case res.Emitted || entry == DumpState:
-		_, f.Cause = protocol.JudgeLength(res.At.String(), code)
+		_, err = protocol.JudgeLength(res.At.String(), code)
 	case entry == LoadState:
-		var stage protocol.Stage
-		if stage, f.Cause = protocol.JudgeRestore(code); stage != "" {
-			f.Stage = stage
+		var verdict protocol.Stage
+		if verdict, err = protocol.JudgeRestore(code); verdict != "" {
+			stage = verdict
 		}
 	default:
-		f.Cause = protocol.JudgeStatus(entry.String(), code)
+		err = protocol.JudgeStatus(entry.String(), code)
 	}
-	if f.Cause == nil && len(res.Reason) == 0 {
+	if err == nil && len(res.Reason) == 0 {
 		return nil
 	}
-	if f.Cause == nil {
-		f.Cause = coded(fault.WasmResult, nil, "wasm guest reported a global error")
+	if err == nil {
+		err = coded(fault.WasmResult, nil, "wasm guest reported a global error")
 	}
+	f := &Failure{Stage: stage, Export: res.At, Cause: err}
 	return f.because(res)
 }
 

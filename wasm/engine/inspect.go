@@ -126,7 +126,9 @@ func (m *module) readSection(id byte, r *reader, lim *Limits) *Failure {
 	case 2:
 		return m.readImports(r)
 	case 3:
-		for range r.count() {
+		n := r.count()
+		m.funcs = slices.Grow(m.funcs, n)
+		for range n {
 			m.funcs = append(m.funcs, r.u32())
 			m.defined++
 		}
@@ -148,7 +150,9 @@ func (m *module) readSection(id byte, r *reader, lim *Limits) *Failure {
 
 // readTypes reads function types. The type forms of proposals that are switched off end the list; the compiler names them.
 func (m *module) readTypes(r *reader) {
-	for range r.count() {
+	n := r.count()
+	m.types = slices.Grow(m.types, n/3) // three bytes are the least
+	for range n {
 		if form := r.byte(); form != 0x60 {
 			r.fail("type form 0x%02x is not a function type", form)
 			return
