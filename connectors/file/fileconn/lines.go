@@ -34,6 +34,27 @@ func newLines(f io.ReaderAt, limit int, from place) *lines {
 	return &lines{f: f, limit: limit, buf: make([]byte, 2*chunk), at: from.end, number: from.line}
 }
 
+// pastItsEnd moves behind the end of a line that was read as the last one before it had an end; alone that would count as an empty line.
+func pastItsEnd(f io.ReaderAt, at place) (place, error) {
+	if at.end == 0 {
+		return at, nil
+	}
+	var b [3]byte
+	n, err := f.ReadAt(b[:], at.end-1)
+	if err != nil && err != io.EOF {
+		return at, err
+	}
+	if text := b[:n]; n > 0 && text[0] != newline {
+		switch rest := text[1:]; {
+		case bytes.HasPrefix(rest, []byte("\n")):
+			at.end++
+		case bytes.Equal(rest, []byte("\r\n")):
+			at.end += 2
+		}
+	}
+	return at, nil
+}
+
 var (
 	bom     = []byte("\xef\xbb\xbf")
 	newline = byte('\n')

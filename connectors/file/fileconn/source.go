@@ -55,6 +55,9 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", s.path, err)
 	}
+	if at, err = pastItsEnd(s.file, at); err != nil {
+		return none, fmt.Errorf("%s: %w", s.path, err)
+	}
 	s.lines = newLines(s.file, s.limit, at)
 	out := sdk.SourceOpened{Identity: id, Constants: map[string]string{"path": s.path}}
 	if why != "" {

@@ -248,6 +248,29 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// TestGrownLastLine: the end of a line that was read before it had one is no line of its own.
+func TestGrownLastLine(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n"} {
+		w := newWorld(t)
+		w.write("a", "one\ntwo")
+		src := w.open(w.sourcePlan("a"))
+		id := src.State(connector.Open).Identity
+		last := src.Take(2)[1]
+		src.Close()
+		w.write("a", "one\ntwo"+end+"three\n")
+		plan := w.sourcePlan("a")
+		plan.Identity, plan.Position = id, []byte(last.Position)
+		src = w.open(plan)
+		if r := src.Take(1)[0]; r.Payload != "three" || r.Line != 3 || r.Offset != int64(len("one\ntwo"+end)) {
+			t.Errorf("%q: %+v", end, r)
+		}
+		if st := src.State(connector.Finished); st.Skipped != 0 {
+			t.Errorf("%q: skipped %d", end, st.Skipped)
+		}
+		src.Close()
+	}
+}
+
 func TestPlanIsDecidedOnce(t *testing.T) {
 	// req: P-003
 	w := newWorld(t)
