@@ -248,7 +248,7 @@ func TestRequests(t *testing.T) {
 	if !first.Begin || first.Allow != AllowTimeout|AllowReset || first.Now != 5 || first.Fuel != 100 || first.Ticks != 101 || first.NextHandle != 9 || !first.Ask || string(first.Payload) != "abc" {
 		t.Errorf("first %+v", first)
 	}
-	if second.Begin || second.Ask || second.Payload != nil || second.NextHandle != 10 {
+	if second.Begin || second.Ask || second.Payload != nil || second.NextHandle != 0 {
 		t.Errorf("second %+v", second)
 	}
 	if !third.Begin || third.Allow != 0 || third.Now != 6 || third.Ask {

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
@@ -71,20 +72,38 @@ type Instance struct {
 
 	op       Op
 	begun    bool // the operation's first call is made
+	now      int64
 	turn     uint64
 	handle   int64
 	memory   uint64
 	grantAt  uint32
 	grantLen uint32
-	req      Request
-	res      Result
 	loans    loans
+}
+
+// crossing is the scratch of one call; 100,000 idle instances need none of it.
+type crossing struct {
+	req Request
+	res Result
+}
+
+var crossings = sync.Pool{New: func() any { return new(crossing) }}
+
+func prepare(req Request) *crossing {
+	c := crossings.Get().(*crossing)
+	c.req = req
+	c.res.Status = StatusOK
+	return c
+}
+
+func (c *crossing) done() {
+	c.req.Payload = nil
+	crossings.Put(c)
 }
 
 // Begin implements Guest.
 func (i *Instance) Begin(op Op, now vtime.Logical) {
-	i.op, i.begun = op, false
-	i.req.Now = now.NS()
+	i.op, i.begun, i.now = op, false, now.NS()
 }
 
 // Alloc implements Guest.
@@ -92,12 +111,13 @@ func (i *Instance) Alloc(size uint32) (View, error) {
 	if size > i.mod.engine.lim.MaxBuffer {
 		return View{}, i.tooLarge(uint64(size))
 	}
-	i.req.Ask, i.req.Size, i.req.Payload, i.req.Entry = true, size, nil, NoExport
-	if err := i.run(); err != nil {
+	c := prepare(Request{Ask: true, Size: size, Entry: NoExport})
+	defer c.done()
+	if err := i.run(c); err != nil {
 		return View{}, err
 	}
-	i.grantAt, i.grantLen = i.res.GrantPtr, size
-	return i.view(i.res.GrantPtr, i.res.Grant, true), nil
+	i.grantAt, i.grantLen = c.res.GrantPtr, size
+	return i.view(c.res.GrantPtr, c.res.Grant, true), nil
 }
 
 func (i *Instance) tooLarge(size uint64) error {
@@ -110,8 +130,7 @@ func (i *Instance) Send(entry Export, at, size uint32) (Answer, error) {
 	if uint64(at) < uint64(i.grantAt) || uint64(at)+uint64(size) > uint64(i.grantAt)+uint64(i.grantLen) {
 		return Answer{}, i.misuse("a message of %d bytes at %d lies outside the granted range", size, at)
 	}
-	i.req.A, i.req.B = int64(at), int64(size)
-	return i.call(entry)
+	return i.call(Request{Entry: entry, A: int64(at), B: int64(size)})
 }
 
 // Deliver implements Guest.
@@ -122,28 +141,23 @@ func (i *Instance) Deliver(entry Export, payload []byte) (Answer, error) {
 	if payload == nil {
 		payload = []byte{}
 	}
-	i.req.Ask, i.req.Size, i.req.Payload = true, uint32(len(payload)), payload
-	i.req.Entry = entry
 	i.grantAt, i.grantLen = 0, 0
-	err := i.run()
-	i.req.Payload = nil
-	return i.answer(entry, err)
+	return i.call(Request{Ask: true, Size: uint32(len(payload)), Payload: payload, Entry: entry})
 }
 
 // OnTimeout implements Guest.
 func (i *Instance) OnTimeout(handle int64) (Answer, error) {
-	i.req.A = handle
-	return i.call(OnTimeout)
+	return i.call(Request{Entry: OnTimeout, A: handle})
 }
 
 // Flush implements Guest.
-func (i *Instance) Flush() (Answer, error) { return i.call(Flush) }
+func (i *Instance) Flush() (Answer, error) { return i.call(Request{Entry: Flush}) }
 
 // ReadEmit implements Guest.
-func (i *Instance) ReadEmit() (Answer, error) { return i.call(ReadEmit) }
+func (i *Instance) ReadEmit() (Answer, error) { return i.call(Request{Entry: ReadEmit}) }
 
 // Dump implements Guest.
-func (i *Instance) Dump() (Answer, error) { return i.call(DumpState) }
+func (i *Instance) Dump() (Answer, error) { return i.call(Request{Entry: DumpState}) }
 
 // MemoryBytes implements Guest.
 func (i *Instance) MemoryBytes() uint64 { return i.memory }
@@ -151,46 +165,50 @@ func (i *Instance) MemoryBytes() uint64 { return i.memory }
 // NextHandle implements Guest.
 func (i *Instance) NextHandle() int64 { return i.handle }
 
-func (i *Instance) call(entry Export) (Answer, error) {
-	i.req.Ask, i.req.Payload, i.req.Entry = false, nil, entry
-	err := i.run()
-	return i.answer(entry, err)
-}
-
-// answer reads the result of a call that ran, or reports why it did not.
-func (i *Instance) answer(entry Export, err error) (Answer, error) {
-	if err != nil && i.res.Status == StatusOK {
+func (i *Instance) call(req Request) (Answer, error) {
+	c := prepare(req)
+	defer c.done()
+	err := i.run(c)
+	if err != nil && c.res.Status == StatusOK {
 		return Answer{}, err // nothing ran
 	}
-	a := Answer{Code: int32(i.res.Code), Reset: i.res.Reset, Timeouts: i.res.Timeouts, FuelUsed: i.req.Fuel - i.res.FuelLeft}
+	res := &c.res
+	a := Answer{Code: int32(res.Code), Reset: res.Reset, Timeouts: res.Timeouts, FuelUsed: i.spec.Fuel - res.FuelLeft}
 	if err != nil {
 		return a, err
 	}
-	if f := judge(i.op, entry, &i.res); f != nil {
+	if f := judge(i.op, req.Entry, res); f != nil {
 		return a, f
 	}
-	a.Output = i.view(i.res.OutputPtr, i.res.Output, false)
+	a.Output = i.view(res.OutputPtr, res.Output, false)
 	return a, nil
 }
 
-// run makes one crossing with i.req.
-func (i *Instance) run() error {
-	i.res.Status = StatusOK
-	if err := i.enter(); err != nil {
+// run makes one crossing.
+func (i *Instance) run(c *crossing) error {
+	if err := i.enter(c.req.Entry); err != nil {
 		return err
 	}
 	i.turn++
 	i.loans.settle()
-	i.req.Begin = !i.begun
-	i.req.Allow = opTable[i.op].allow
-	i.req.NextHandle = i.handle
+	i.fill(&c.req, !i.begun)
 	i.begun = true
-	i.store.Run(&i.req, &i.res)
-	i.handle, i.memory = i.res.NextHandle, i.res.Memory
-	return i.leave()
+	i.store.Run(&c.req, &c.res)
+	i.handle, i.memory = c.res.NextHandle, c.res.Memory
+	return i.leave(c)
 }
 
-func (i *Instance) enter() error {
+// fill adds what the instance knows.
+func (i *Instance) fill(req *Request, begin bool) {
+	lim := &i.mod.engine.lim
+	req.MaxBuffer = lim.MaxBuffer
+	if begin {
+		req.Begin, req.Fuel, req.Ticks, req.Ceiling = true, i.spec.Fuel, lim.ticks(), i.spec.Memory
+		req.Now, req.NextHandle, req.Allow = i.now, i.handle, opTable[i.op].allow
+	}
+}
+
+func (i *Instance) enter(entry Export) error {
 	if !i.state.CompareAndSwap(idle, busy) {
 		switch i.state.Load() {
 		case busy:
@@ -203,21 +221,21 @@ func (i *Instance) enter() error {
 	}
 	if i.mod.engine.stopping.Load() {
 		i.state.Store(idle)
-		return &Failure{Stage: i.op.Stage(), Export: i.req.Entry, Gone: true, Cause: errStopping}
+		return &Failure{Stage: i.op.Stage(), Export: entry, Gone: true, Cause: errStopping}
 	}
 	return nil
 }
 
-func (i *Instance) leave() error {
-	if i.res.Status == StatusOK {
+func (i *Instance) leave(c *crossing) error {
+	if c.res.Status == StatusOK {
 		i.state.Store(idle)
 		return nil
 	}
-	if i.res.Status == StatusNoBuffer {
-		i.res.LiedLen = int64(i.req.Size)
+	if c.res.Status == StatusNoBuffer {
+		c.res.LiedLen = int64(c.req.Size)
 	}
 	e := i.mod.engine
-	f := classify(i.op, &i.res, &i.spec, &e.lim, e.stopping.Load())
+	f := classify(i.op, &c.res, &i.spec, &e.lim, e.stopping.Load())
 	if f.Gone {
 		i.state.Store(gone)
 	} else {
@@ -252,12 +270,14 @@ func (i *Instance) start(now vtime.Logical) error {
 	if e.stopping.Load() {
 		return &Failure{Stage: protocol.StageInstantiation, Export: NoExport, Gone: true, Cause: errStopping}
 	}
-	i.req = Request{Begin: true, Fuel: i.spec.Fuel, Ticks: e.lim.ticks(), Now: now.NS(), NextHandle: i.handle, Ceiling: i.spec.Memory,
-		MaxBuffer: e.lim.MaxBuffer, Entry: NoExport}
-	i.store = i.mod.code.Instantiate(&i.req, &i.res)
-	i.memory = i.res.Memory
-	if i.res.Status != StatusOK {
-		return classify(OpInstantiate, &i.res, &i.spec, &e.lim, e.stopping.Load())
+	c := prepare(Request{Entry: NoExport})
+	defer c.done()
+	i.now = now.NS()
+	i.fill(&c.req, true)
+	i.store = i.mod.code.Instantiate(&c.req, &c.res)
+	i.memory = c.res.Memory
+	if c.res.Status != StatusOK {
+		return classify(OpInstantiate, &c.res, &i.spec, &e.lim, e.stopping.Load())
 	}
 	i.begun = true
 	i.state.Store(idle)

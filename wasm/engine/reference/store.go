@@ -74,7 +74,27 @@ func (s *store) Run(q *engine.Request, r *engine.Result) {
 			s.enter(q, r)
 		}
 	}
+	if r.Status == engine.StatusTrap && len(r.Reason) == 0 {
+		s.lastWords(r)
+	}
 	s.report(r)
+}
+
+// lastWords asks a guest that trapped for the reason it may have left.
+func (s *store) lastWords(r *engine.Result) {
+	var asked engine.Result
+	if !s.c.has[engine.GlobalErrorPtr] {
+		return
+	}
+	n, ok := s.call(&asked, engine.GlobalErrorLen)
+	if !ok || n <= 0 {
+		return
+	}
+	if ptr, ok := s.call(&asked, engine.GlobalErrorPtr); ok {
+		text := s.bounds(&asked, uint32(ptr), int64(n))
+		r.ReasonCut = n > maxReason && text != nil
+		r.Reason = append([]byte(nil), text[:min(len(text), maxReason)]...)
+	}
 }
 
 func (s *store) failed(r *engine.Result, at engine.Export, err error) {

@@ -161,6 +161,23 @@ static bool read_reason(nv_inst *i, nv_res *r) {
   return true;
 }
 
+// A guest that panics may have left its reason before it trapped. It is asked for it with what is left of fuel and time; whatever goes
+// wrong then changes nothing. The text is not cleared: the instance goes.
+static void last_words(nv_inst *i, nv_res *r) {
+  nv_res asked = {0};
+  int32_t len, ptr;
+  if (!i->has_errors || !call_i32(i, &asked, NV_ERROR_LEN, &len) || len <= 0 || !call_i32(i, &asked, NV_ERROR_PTR, &ptr)) {
+    free((void *)asked.message);
+    return;
+  }
+  uint8_t *text = range(i, &asked, (uint32_t)ptr, len);
+  if (!text || (!i->reason && !(i->reason = malloc(NV_MAX_REASON)))) return;
+  r->reason_cut = len > NV_MAX_REASON;
+  r->reason_len = r->reason_cut ? NV_MAX_REASON : (uint32_t)len;
+  memcpy(i->reason, text, r->reason_len);
+  r->reason = (uintptr_t)i->reason;
+}
+
 // The range the guest announced with a positive length.
 static bool output(nv_inst *i, const nv_req *q, nv_res *r, int32_t len) {
   int32_t ptr;
@@ -242,11 +259,13 @@ void nv_run(nv_inst *i, const nv_req *q, const void *payload, nv_res *r) {
     if (q->deliver && q->alloc) memcpy((void *)r->grant, payload, q->alloc);
     if (q->entry != NV_NONE) enter(i, q, r);
   }
+  if (r->status == NV_TRAP && !r->reason_len) last_words(i, r);
   report(i, r);
 }
 
 static bool resolve(nv_inst *i, const wasmtime_instance_t *at, nv_res *r) {
   for (int x = 0; x < NV_EXPORTS; x++) {
+    if (x == NV_BUFFER_LEN || x == NV_BUFFER_CAPACITY || x == NV_CURRENT_TIME || x == NV_RESET) continue; // never called; the module has them
     if (x >= NV_ERROR_PTR && x <= NV_ERROR_CLEAR && !i->has_errors) continue;
     if (x == NV_INITIALIZE && !i->has_initialize) continue;
     wasmtime_extern_t e;
@@ -270,7 +289,7 @@ static bool start(nv_inst *i, nv_module *m, nv_res *r) {
   wasmtime_instance_t at;
   wasm_trap_t *trap = NULL;
   instantiating = i;
-  wasmtime_error_t *error = wasmtime_linker_instantiate(m->engine->linker, i->ctx, m->module, &at, &trap);
+  wasmtime_error_t *error = wasmtime_instance_pre_instantiate(m->linked, i->ctx, &at, &trap);
   instantiating = NULL;
   if (error || trap) return failed(i, r, NV_NONE, error, trap);
   if (!resolve(i, &at, r)) return false;

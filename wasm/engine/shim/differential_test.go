@@ -259,10 +259,17 @@ func TestGlobalErrors(t *testing.T) {
 				}
 			}
 		}
+		// A panic leaves its text and traps.
+		panics := w.instance(watguest.Guest{Errors: true, Extra: data, Bodies: map[string]string{"nervix_flush": text + "unreachable"}}, plain)
+		panics.Begin(engine.OpFlush, now)
+		_, err := panics.Flush()
+		if f := want(w, err, fault.WasmTrap); f.Reason != "out of luck" || !strings.Contains(f.Error(), "(export 'nervix_flush'): wasm guest trapped: unreachable executed: out of luck") {
+			w.Error(f)
+		}
 		bad := w.instance(watguest.Guest{Errors: true, Extra: `(data (i32.const 128) "\ff\fe")`,
 			Bodies: map[string]string{"nervix_flush": "(global.set $errlen (i32.const 2)) i32.const -1"}}, plain)
 		bad.Begin(engine.OpFlush, now)
-		_, err := bad.Flush()
+		_, err = bad.Flush()
 		if f := want(w, err, fault.WasmResult); !strings.Contains(f.Error(), "not UTF-8") || f.Reason != "" {
 			w.Error(f)
 		}

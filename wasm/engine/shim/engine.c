@@ -163,6 +163,11 @@ static char *check_imports(nv_module *m) {
   return bad;
 }
 
+static char *link_imports(nv_module *m) {
+  wasmtime_error_t *error = wasmtime_linker_instantiate_pre(m->engine->linker, m->module, &m->linked);
+  return error ? nv_error_text(error) : NULL;
+}
+
 static nv_module *finish(nv_engine *e, wasmtime_error_t *error, wasmtime_module_t *module, char **message) {
   if (error) {
     *message = nv_error_text(error);
@@ -175,7 +180,7 @@ static nv_module *finish(nv_engine *e, wasmtime_error_t *error, wasmtime_module_
   }
   m->engine = e;
   m->module = module;
-  if ((*message = check_imports(m)) || (*message = check_exports(m))) {
+  if ((*message = check_imports(m)) || (*message = check_exports(m)) || (*message = link_imports(m))) {
     nv_module_delete(m);
     return NULL;
   }
@@ -209,6 +214,7 @@ void *nv_module_serialize(nv_module *m, size_t *n, char **message) {
 }
 
 void nv_module_delete(nv_module *m) {
+  if (m->linked) wasmtime_instance_pre_delete(m->linked);
   wasmtime_module_delete(m->module);
   free(m);
 }

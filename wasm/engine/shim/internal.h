@@ -17,6 +17,7 @@ struct nv_engine {
 struct nv_module {
   nv_engine *engine;
   wasmtime_module_t *module;
+  wasmtime_instance_pre_t *linked; // imports resolved once, shared by all stores
   bool has_errors, has_initialize;
 };
 

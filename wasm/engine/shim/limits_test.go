@@ -141,7 +141,7 @@ func TestTimeLimit(t *testing.T) {
 
 // MAX MEMORY bounds all memories of a store together, from the start and in growth; a second store is not concerned.
 func TestMemoryCeiling(t *testing.T) {
-	// req: W-017, W-018, W-021
+	// req: W-017 half: one step of growth past 4 GiB is answered by the library and looks like the guest's own limit, W-021
 	// pains: A02, A05
 	grow := func(memory string, pages int) watguest.Guest {
 		g := watguest.With("nervix_process_batch", fmt.Sprintf("(drop (memory.grow %s (i32.const %d))) i32.const 0", memory, pages))
@@ -184,13 +184,31 @@ func TestMemoryCeiling(t *testing.T) {
 	}
 }
 
+// The ceiling counts the guest's pages and nothing of the host: a store whose pages just fit carries messages of any size that fits.
+func TestCeilingCountsGuestPages(t *testing.T) {
+	// req: W-018
+	each(t, engine.Limits{}, func(w world) {
+		i := w.instance(watguest.Guest{}, engine.Spec{Fuel: 1e6, Memory: 2 << 16})
+		in := strings.Repeat("y", 130_000)
+		for range 3 {
+			if out, err := w.batch(i, in); err != nil || out != in {
+				w.Fatalf("%d bytes, %v", len(out), err)
+			}
+		}
+	})
+}
+
 // A growth past what the module itself declares is the guest's own limit and fails nothing.
 func TestDeclaredMaximum(t *testing.T) {
 	g := watguest.With("nervix_process_batch", "(if (i32.ne (memory.grow (i32.const 5)) (i32.const -1)) (then unreachable)) i32.const 0")
 	g.Memory = "2 4"
+	// Beyond 4 GiB no growth is possible either; the guest hears -1.
+	all := watguest.With("nervix_process_batch", "(if (i32.ne (memory.grow (i32.const 65535)) (i32.const -1)) (then unreachable)) i32.const 0")
 	each(t, engine.Limits{}, func(w world) {
-		if _, err := w.batch(w.instance(g, plain), "x"); err != nil {
-			w.Error(err)
+		for _, g := range []watguest.Guest{g, all} {
+			if _, err := w.batch(w.instance(g, plain), "x"); err != nil {
+				w.Error(err)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ package shim_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -63,11 +64,19 @@ func TestTrapsAcrossThreads(t *testing.T) {
 	})
 }
 
-const crashVariable = "NERVIX_TEST_CRASH"
+// childVariable tells a test binary what to do instead of testing: the name of a child and a profile.
+const childVariable = "NERVIX_TEST_CHILD"
 
-// crash is what the child process of TestHostCrash does.
-func crash(profile engine.Profile) {
-	e, err := engine.New(engine.Config{Profile: profile}, shim.Open)
+var children = map[string]func(engine.Profile, *engine.Module){"crash": crash, "limit": limit}
+
+// child runs one of children over a module whose batches read outside the memory.
+func child(text string) {
+	name, profileText, _ := strings.Cut(text, " ")
+	profile, err := engine.ParseProfile(profileText)
+	if err != nil {
+		panic(err)
+	}
+	e, err := engine.New(engine.Config{Profile: profile, Limits: engine.Limits{Stores: 20_000}}, shim.Open)
 	if err != nil {
 		panic(err)
 	}
@@ -79,6 +88,61 @@ func crash(profile engine.Profile) {
 	if err != nil {
 		panic(err)
 	}
+	children[name](profile, m)
+}
+
+// runChild gives what the child printed and how it ended.
+func runChild(t *testing.T, name, profile string) (string, int) {
+	t.Helper()
+	c := exec.Command("/proc/self/exe", "-test.run=^$")
+	c.Env = append(os.Environ(), childVariable+"="+name+" "+profile)
+	out, err := c.CombinedOutput()
+	if c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(out), c.ProcessState.ExitCode()
+}
+
+// limit takes most of the address space away, makes stores until one is refused, and works on.
+func limit(_ engine.Profile, m *engine.Module) {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		panic(err)
+	}
+	var pages uint64
+	if _, err := fmt.Sscan(string(statm), &pages); err != nil {
+		panic(err)
+	}
+	most := pages*uint64(os.Getpagesize()) + 16<<30
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+		panic(err)
+	}
+	made := 0
+	for ; made < 10_000; made++ {
+		if _, err = m.Instantiate(plain, now); err != nil {
+			break
+		}
+	}
+	keep := make([][]byte, 0, 64)
+	for range 64 { // the rest of the process is unharmed
+		keep = append(keep, make([]byte, 1<<20))
+	}
+	fmt.Printf("made %d, then %q, %d", made, fault.CodeOf(err), len(keep))
+	os.Exit(0)
+}
+
+// A small address space ends in a coded refusal of a store in the guard profile, and holds 10,000 stores in the dense one.
+func TestAddressSpaceLimit(t *testing.T) {
+	// pains: A17
+	for profile, text := range map[string]string{"guard": `made 3, then "wasm.budget", 64`, "dense": `made 10000, then "", 64`} {
+		if out, code := runChild(t, "limit", profile); code != 0 || out != text {
+			t.Errorf("%s: %q, exit %d", profile, out, code)
+		}
+	}
+}
+
+// crash traps a guest, recovers a panic, and then faults.
+func crash(_ engine.Profile, m *engine.Module) {
 	i, err := m.Instantiate(plain, now)
 	if err != nil {
 		panic(err)
@@ -102,12 +166,9 @@ func crash(profile engine.Profile) {
 func TestHostCrash(t *testing.T) {
 	// pains: A15 half: the core file is the system's
 	for _, profile := range []string{"guard", "dense"} {
-		c := exec.Command("/proc/self/exe", "-test.run=^$")
-		c.Env = append(os.Environ(), crashVariable+"="+profile)
-		out, err := c.CombinedOutput()
-		text := string(out)
-		if err == nil || c.ProcessState.ExitCode() != 2 {
-			t.Errorf("%s: %v", profile, err)
+		text, code := runChild(t, "crash", profile)
+		if code != 2 {
+			t.Errorf("%s: exit %d", profile, code)
 		}
 		for _, part := range []string{"guest: wasm.trap", "recovered: runtime error: invalid memory address", "unexpected fault address", "signals_test.go:"} {
 			if !strings.Contains(text, part) {

@@ -24,6 +24,7 @@ typedef struct wasmtime_module wasmtime_module_t;
 typedef struct wasmtime_store wasmtime_store_t;
 typedef struct wasmtime_context wasmtime_context_t;
 typedef struct wasmtime_linker wasmtime_linker_t;
+typedef struct wasmtime_instance_pre wasmtime_instance_pre_t;
 typedef struct wasmtime_caller wasmtime_caller_t;
 
 typedef struct wasm_byte_vec_t { size_t size; char *data; } wasm_byte_vec_t;
@@ -102,8 +103,10 @@ void wasmtime_linker_delete(wasmtime_linker_t *);
 wasmtime_error_t *wasmtime_linker_define_func_unchecked(wasmtime_linker_t *, const char *, size_t, const char *, size_t,
                                                         const wasm_functype_t *, wasmtime_func_unchecked_callback_t, void *,
                                                         void (*)(void *));
-wasmtime_error_t *wasmtime_linker_instantiate(const wasmtime_linker_t *, wasmtime_context_t *, const wasmtime_module_t *,
-                                              wasmtime_instance_t *, wasm_trap_t **);
+wasmtime_error_t *wasmtime_linker_instantiate_pre(const wasmtime_linker_t *, const wasmtime_module_t *, wasmtime_instance_pre_t **);
+void wasmtime_instance_pre_delete(wasmtime_instance_pre_t *);
+wasmtime_error_t *wasmtime_instance_pre_instantiate(const wasmtime_instance_pre_t *, wasmtime_context_t *, wasmtime_instance_t *,
+                                                    wasm_trap_t **);
 bool wasmtime_instance_export_get(wasmtime_context_t *, const wasmtime_instance_t *, const char *, size_t, wasmtime_extern_t *);
 void wasmtime_extern_delete(wasmtime_extern_t *);
 
