@@ -162,8 +162,14 @@ func (n *node) define(text string) {
 // puts makes a mutation from definitions.
 func (n *node) puts(text string, capacityOnly bool) *registry.MutateModels {
 	n.t.Helper()
-	m := &registry.MutateModels{Domain: nodetest.Domain, Base: n.state.Domains[nodetest.Domain].Model}
-	for _, d := range nodetest.Definitions(n.t, text) {
+	return puts(n.t, n.state.Domains[nodetest.Domain], text, capacityOnly, self)
+}
+
+// puts makes a mutation of a domain that places its runtime nodes on one node.
+func puts(t *testing.T, in *registry.Domain, text string, capacityOnly bool, on ident.Node) *registry.MutateModels {
+	t.Helper()
+	m := &registry.MutateModels{Domain: in.Name, Base: in.Model}
+	for _, d := range nodetest.Definitions(t, text) {
 		key := registry.Key{Kind: d.DefKind(), Name: d.DefName()}
 		put := registry.Put{Key: key, Text: print.Statement(d), Grammar: 1, CapacityOnly: capacityOnly}
 		for _, r := range d.References() {
@@ -173,7 +179,7 @@ func (n *node) puts(text string, capacityOnly bool) *registry.MutateModels {
 		switch d.DefKind() {
 		case ident.KindRelay, ident.KindIngestor, ident.KindJunction, ident.KindEmitter:
 			if !capacityOnly {
-				m.Assign = append(m.Assign, registry.Assignment{Key: key, Node: self})
+				m.Assign = append(m.Assign, registry.Assignment{Key: key, Node: on})
 			}
 		}
 	}

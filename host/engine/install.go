@@ -20,8 +20,8 @@ type graphAt struct {
 	graph             *model.Graph
 }
 
-// Install brings the node to a committed revision. It implements control.Installer: domains that run are executed, others are not, and
-// a capacity that changed is applied to the running relay. What of a domain is gone, is forgotten on disk too.
+// Install brings the node to a committed revision. It implements control.Installer: domains that run and are placed here are executed,
+// others are not, and a capacity that changed is applied to the running relay. What of a domain is gone, is forgotten on disk too.
 func (e *Engine) Install(ctx context.Context, prev, next *registry.State) error {
 	for _, name := range known(prev, next) {
 		before, now := domainOf(prev, name), domainOf(next, name)
@@ -46,7 +46,7 @@ func known(prev, next *registry.State) []ident.Domain {
 }
 
 func (e *Engine) installDomain(ctx context.Context, before, now *registry.Domain, name ident.Domain, resume bool) error {
-	running := now != nil && now.Status == registry.Running
+	running := now != nil && now.Status == registry.Running && e.placed(now)
 	if x := e.execution(name); x != nil && (!running || x.generation != now.Generation || before != nil && before.Created != now.Created) {
 		e.stop(ctx, x)
 	}
@@ -74,6 +74,17 @@ func (e *Engine) installDomain(ctx context.Context, before, now *registry.Domain
 	e.mu.Unlock()
 	x.start(resume)
 	return nil
+}
+
+// placed says whether the committed schedule names this node for every runtime node of a domain (G-001). A domain is executed as a whole or not
+// at all: relays do not reach over nodes yet, so parts of it would only lose rows.
+func (e *Engine) placed(d *registry.Domain) bool {
+	for key := range d.Definitions {
+		if key.Kind.Runtime() && d.Schedule[key] != e.config.Node {
+			return false
+		}
+	}
+	return true
 }
 
 // stop ends an execution: intake first, then a bounded drain, then what is left fails and stays unacknowledged.
