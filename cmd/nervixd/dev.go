@@ -193,7 +193,7 @@ func listen(n *node, o devOptions) (l *listeners, err error) {
 	l.sessions = transport.NewServer(transport.Config{
 		Node: n.engine.NodeName(), Incarnation: uint64(n.dir.Incarnation()),
 		TLS:          &tls.Config{Certificates: []tls.Certificate{certificates.Server}},
-		Authenticate: l.judge,
+		Authenticate: caseless{l.judge},
 		Open: func(s transport.Opened) lanes.Handler {
 			return commands.New(executor{n}, about{n}, s.User, ident.Domain(s.Domain))
 		},

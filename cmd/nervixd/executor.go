@@ -21,7 +21,7 @@ func (e executor) Execute(ctx context.Context, r commands.Request) commands.Outc
 	}
 	transaction, _ := ident.ParseReference(r.Transaction.Reference)
 	out := e.n.control.Execute(ctx, control.Request{
-		Reference: r.Reference, User: ident.Name(r.User), Domain: r.Domain, Text: r.Text, Transaction: transaction,
+		Reference: r.Reference, User: userName(r.User), Domain: r.Domain, Text: r.Text, Transaction: transaction,
 	})
 	return translate(out)
 }
@@ -32,7 +32,7 @@ func (e executor) Revert(ctx context.Context, r commands.RevertRequest) {
 	if err != nil {
 		return
 	}
-	if err := e.n.control.EndSession(ctx, ident.Name(r.User), id, true); err != nil {
+	if err := e.n.control.EndSession(ctx, userName(r.User), id, true); err != nil {
 		e.n.options.log.Warn("the open transaction of an ended session stays until it expires", "transaction", id.String(), "error", err)
 	}
 }

@@ -3,52 +3,92 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/registry"
 )
 
-// formedName is the file that says that this folder's cluster was formed: from then on the control plane's log and the store must be there.
-// Without it a lost log would quietly become a new, empty cluster.
-const formedName = "formed"
+// checkFormed refuses a folder that has lost a part of what it held. It is called before any of the parts is opened, because each of them would be
+// made anew when it is missing. It returns the revision that the log must reach.
+func (n *node) checkFormed() (ident.Revision, error) {
+	revision, formed, err := n.dir.Formed()
+	if err != nil || !formed {
+		return 0, err
+	}
+	names := []string{"raft", "state", "admin.json"}
+	if len(n.dir.Lost("context.json")) == 0 {
+		names = append(names, "tls") // clients were told of this authority
+	}
+	if lost := n.dir.Lost(names...); len(lost) > 0 {
+		return 0, damage(n.dir.Path(), "has lost "+strings.Join(lost, ", ")+" (missing or empty)", nil)
+	}
+	return revision, nil
+}
 
-// checkFormed refuses a folder that has lost its log or its store: source positions would be forgotten without a word.
-func checkFormed(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, formedName)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+// checkReplayed refuses a log that ends before what was applied already.
+func (n *node) checkReplayed(ctx context.Context, reached ident.Revision) error {
+	if err := n.raft.WaitLeader(ctx); err != nil {
 		return err
 	}
-	for name, what := range map[string]string{"raft": "the log of its control plane", "state": "the store of its source positions"} {
-		entries, err := os.ReadDir(filepath.Join(dir, name))
-		switch {
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return err
-		case len(entries) == 0:
-			return fault.New(fault.DaemonDamaged, "nervixd", ident.Ref{}, "data folder "+dir+" has lost "+what+": folder "+name+" is missing or empty", nil)
-		}
+	if now := n.raft.State().Revision; now < reached {
+		return damage(n.dir.Path(), fmt.Sprintf("has lost definitions: the log in folder raft ends at revision %d, and %d was applied", now, reached), nil)
 	}
 	return nil
 }
 
-// markFormed writes the file once, durably.
-func markFormed(dir string) error {
-	path := filepath.Join(dir, formedName)
-	if _, err := os.Stat(path); err == nil {
-		return nil
+func damage(path, what string, cause error) error {
+	return fault.New(fault.DaemonDamaged, "nervixd", ident.Ref{}, "data folder "+path+" "+what, cause)
+}
+
+// revisionKeeper writes the highest applied revision into the data folder. It writes beside the way of a command: what it holds may be behind, and
+// never ahead.
+type revisionKeeper struct {
+	n      *node
+	latest atomic.Uint64
+	wake   chan struct{}
+	stop   func()
+	done   sync.WaitGroup
+}
+
+// keepRevision starts the keeper. The first revision is durable when it returns.
+func (n *node) keepRevision() (*revisionKeeper, error) {
+	if err := n.dir.SetFormed(n.raft.State().Revision); err != nil {
+		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
+	k := &revisionKeeper{n: n, wake: make(chan struct{}, 1)}
+	unwatch := n.raft.Watch(func(s *registry.State) {
+		k.latest.Store(uint64(s.Revision))
+		select {
+		case k.wake <- struct{}{}:
+		default:
+		}
+	})
+	k.stop = sync.OnceFunc(func() {
+		unwatch()
+		close(k.wake)
+		k.done.Wait()
+	})
+	k.done.Go(k.run)
+	return k, nil
+}
+
+func (k *revisionKeeper) run() {
+	written := uint64(0)
+	for range k.wake {
+		now := k.latest.Load()
+		if now == written {
+			continue
+		}
+		if err := k.n.dir.SetFormed(ident.Revision(now)); err != nil {
+			k.n.options.log.Warn("the applied revision could not be noted in the data folder", "error", err)
+			continue
+		}
+		written = now
 	}
-	err = errors.Join(f.Sync(), f.Close())
-	folder, openErr := os.Open(dir)
-	if openErr != nil {
-		return errors.Join(err, openErr)
-	}
-	return errors.Join(err, folder.Sync(), folder.Close())
 }

@@ -9,12 +9,16 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/nervix-go/nervix/dragon"
 	"github.com/nervix-go/nervix/host/control"
 	"github.com/nervix-go/nervix/host/datadir"
 	"github.com/nervix-go/nervix/host/engine"
+	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/registry"
@@ -48,6 +52,8 @@ type node struct {
 	engine  *engine.Engine
 	raft    *dragon.Log
 	control *control.Control
+	keeper  *revisionKeeper
+	opened  atomic.Bool
 }
 
 // openNode opens the data folder and everything above it, in the order in which each part needs the one before.
@@ -66,6 +72,10 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	if n.dir, err = datadir.Open(o.data, osclock.UTC()); err != nil {
 		return n, err
 	}
+	reached, err := n.checkFormed()
+	if err != nil {
+		return n, err
+	}
 	if n.admin, err = n.dir.Admin(users.GeneratePassword); err != nil {
 		return n, err
 	}
@@ -74,10 +84,6 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 		return n, err
 	}
 	identity := n.dir.Identity()
-
-	if err = checkFormed(n.dir.Path()); err != nil {
-		return n, err
-	}
 
 	// 2. The node-local store.
 	path, err := n.dir.Sub("state")
@@ -100,7 +106,10 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	if path, err = n.dir.Sub("raft"); err != nil {
 		return n, err
 	}
-	if n.raft, err = dragon.Open(dragon.Config{Dir: path, Cluster: identity.Cluster.String(), Node: identity.Node, Logger: o.log}); err != nil {
+	if n.raft, err = dragon.Open(dragon.Config{Dir: path, Cluster: identity.Cluster.String(), Node: identity.Node, Logger: o.log, Fatal: n.raftFailed}); err != nil {
+		return n, err
+	}
+	if err = n.checkReplayed(ctx, reached); err != nil {
 		return n, err
 	}
 	n.control, err = control.Open(ctx, control.Config{
@@ -112,7 +121,20 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	if err != nil {
 		return n, err
 	}
-	return n, markFormed(n.dir.Path())
+	n.opened.Store(true)
+	n.keeper, err = n.keepRevision()
+	return n, err
+}
+
+// raftFailed ends the process: the log of the control plane can no longer be stored or applied. While the node opens it is the folder that is
+// damaged, unless the system refused a call.
+func (n *node) raftFailed(reason string, err error) {
+	code, exit := fault.ControlStorage, exitFailure
+	if errno := syscall.Errno(0); !n.opened.Load() && !errors.As(err, &errno) {
+		code, exit = fault.DaemonDamaged, exitData
+	}
+	n.options.log.Error(reason, "folder", n.dir.Path(), "code", code, "error", err)
+	os.Exit(exit)
 }
 
 func (n *node) openPlugins() error {
@@ -188,6 +210,9 @@ func (n *node) close() error {
 	if n.plugins != nil {
 		bounded(n.plugins.Close)
 	}
+	if n.keeper != nil {
+		n.keeper.stop()
+	}
 	if n.raft != nil {
 		errs = append(errs, n.raft.Close())
 	}
@@ -209,8 +234,19 @@ func (hasher) Hash(password string) (string, error) { return users.Hash(password
 // passwords reads hashes from the committed state.
 type passwords struct{ control *control.Control }
 
+// userName is the stored form of a name that a client brings: names are case-insensitive (nspl 1.3).
+func userName(name string) ident.Name { return ident.Name(strings.ToLower(name)) }
+
+// caseless judges users by the stored form of their names, so that pacing counts all spellings of one together.
+type caseless struct{ judge *users.Judge }
+
+// Authenticate implements transport.Authenticator.
+func (c caseless) Authenticate(ctx context.Context, user, password string) error {
+	return c.judge.Authenticate(ctx, string(userName(user)), password)
+}
+
 // PasswordHash implements users.Store.
 func (p passwords) PasswordHash(_ context.Context, user string) (string, bool, error) {
-	u, ok := p.control.State().Users[ident.Name(user)]
+	u, ok := p.control.State().Users[userName(user)]
 	return u.PHC, ok, nil
 }

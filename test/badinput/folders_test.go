@@ -3,6 +3,7 @@
 package badinput
 
 import (
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -31,6 +32,10 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 		{"state garbage", func(t *testing.T, data string) { garbage(t, data+"/state", "") }, []string{"state"}},
 		{"raft garbage", func(t *testing.T, data string) { garbage(t, data+"/raft", "") }, []string{"raft"}},
 		{"raft log garbage", func(t *testing.T, data string) { garbage(t, data+"/raft", "dragonboat.ds") }, []string{"raft"}},
+		{"definitions lost", func(t *testing.T, data string) { flipLogEnd(t, data+"/raft") }, []string{"lost definitions", "raft"}},
+		{"first user lost", func(t *testing.T, data string) { remove(t, data+"/admin.json") }, []string{"lost", "admin.json"}},
+		{"authority lost", func(t *testing.T, data string) { remove(t, data+"/tls") }, []string{"lost", "tls"}},
+		{"applied revision altered", func(t *testing.T, data string) { alter(t, data+"/formed", "revision ", "revision 1") }, []string{"formed"}},
 		{"foreign", func(t *testing.T, data string) {
 			remove(t, data)
 			nodes.WriteFile(t, data+"/holiday.jpg", []byte("x"))
@@ -72,6 +77,29 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 			}
 			t.Logf("%s", done.Stderr)
 		})
+	}
+}
+
+// flipLogEnd changes one bit near the end of the newest log file of the control plane. The log takes what follows for the torn end of a write.
+func flipLogEnd(t *testing.T, folder string) {
+	t.Helper()
+	var newest string
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".log" && path > newest {
+			newest = path
+		}
+		return err
+	})
+	if err != nil || newest == "" {
+		t.Fatalf("no log file below %s: %v", folder, err)
+	}
+	content, err := os.ReadFile(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)-60] ^= 0x10
+	if err := os.WriteFile(newest, content, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
