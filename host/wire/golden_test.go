@@ -52,6 +52,11 @@ var golden = []goldenFrame{
 				Hint: "write CREATE", Expected: []string{"CREATE", "DROP"}},
 			{Stage: fault.StageResolve, Code: "resolve.unknown", Message: "no such relay",
 				Related: []ident.Ref{{Domain: "weather", Kind: ident.KindRelay, Name: "raw"}}}}}}},
+	{name: "outcome_commit", server: wire.ServerFrame{RequestID: 1, Body: wire.CommandOutcome{Disposition: wire.DispositionFailed,
+		Reference: reference, Commit: &wire.CommitReport{Applied: 1, Failed: 2, Operations: []wire.OperationResult{
+			{Number: 1, Fate: wire.FateApplied, Text: "operation 1 of 3 applied"},
+			{Number: 2, Fate: wire.FateFailed, Diagnostics: fault.Diagnostics{{Stage: fault.StageActivate, Code: "node.failed", Message: "no such file"}}},
+			{Number: 3, Fate: wire.FateNotApplied, Text: "operation 3 of 3 not applied"}}}}}},
 	{name: "outcome_unknown", server: wire.ServerFrame{RequestID: 1, Body: wire.CommandOutcome{Disposition: wire.DispositionUnknown,
 		Reference: reference, UnknownCause: wire.CauseShuttingDown}}},
 	{name: "domain_list", server: wire.ServerFrame{RequestID: 2, Body: wire.DomainList{Domains: []wire.DomainEntry{

@@ -38,6 +38,10 @@ func TestOutcomesShareNoLayoutWrongly(t *testing.T) {
 			{Statements: []wire.StatementResult{{Index: 1, Disposition: wire.DispositionCompleted}, {Disposition: wire.DispositionFailed, Data: "{}"}}},
 			{Transaction: wire.Transaction{State: wire.TransactionOpen, Reference: "r"}, Text: "open"},
 			{Transaction: wire.Transaction{Reference: "r"}},
+			{Commit: &wire.CommitReport{}, Transaction: wire.Transaction{Reference: "r"}},
+			{Commit: &wire.CommitReport{Failed: 1, Operations: []wire.OperationResult{{Number: 1, Fate: wire.FateFailed}}}},
+			{Commit: &wire.CommitReport{Applied: 1, Operations: []wire.OperationResult{{Number: 1, Fate: wire.FateApplied, Text: "done"}}},
+				Statements: []wire.StatementResult{{Index: 1, Disposition: wire.DispositionCompleted, Text: "done"}}},
 			{Diagnostics: fault.Diagnostics{{Code: "c", Message: "m", Related: []ident.Ref{{Kind: ident.KindRelay, Name: "n"}}}}},
 			{Diagnostics: fault.Diagnostics{{Message: "m", Located: true, Related: []ident.Ref{{Domain: "d", Kind: ident.KindRelay, Name: "n"}}}}},
 		} {

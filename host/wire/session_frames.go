@@ -139,6 +139,39 @@ type StatementResult struct {
 	Data string
 }
 
+// Fate is what became of an operation of a transaction whose COMMIT was admitted.
+type Fate uint8
+
+// The fates. FateFailed is the one operation that ended the transaction; FateNotApplied is every other one without effect.
+const (
+	FateApplied    Fate = 1
+	FateFailed     Fate = 2
+	FateNotApplied Fate = 3
+)
+
+func (f Fate) String() string {
+	return word(int(f), "", "applied", "failed", "not_applied")
+}
+
+// OperationResult is what became of one operation of a transaction. Its diagnostics have no place: it was sent in an earlier request.
+type OperationResult struct {
+	// Number counts the queued statements of the transaction from 1.
+	Number      uint32
+	Fate        Fate
+	Text        string
+	Diagnostics fault.Diagnostics
+}
+
+// CommitReport is what a COMMIT that was admitted came to (nspl 2.5 rule 5: a failed one keeps its prefix).
+type CommitReport struct {
+	// Applied is how many operations stay applied: those with the numbers 1 to Applied.
+	Applied uint32
+	// Failed is the number of the operation that failed, or zero when all were applied.
+	Failed uint32
+	// Operations has one entry an operation, in order.
+	Operations []OperationResult
+}
+
 // CommandOutcome is the terminal reply to a command.
 type CommandOutcome struct {
 	Disposition    Disposition
@@ -154,6 +187,8 @@ type CommandOutcome struct {
 	Domain       string
 	Transaction  Transaction
 	UnknownCause UnknownCause
+	// Commit is there in the outcome of a COMMIT that was admitted and settled.
+	Commit *CommitReport
 }
 
 // DomainEntry is one domain of a DomainList.

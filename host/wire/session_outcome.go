@@ -23,8 +23,18 @@ func outcomeSize(o *CommandOutcome) int {
 	for i := range o.Statements {
 		size += len(o.Statements[i].Text) + len(o.Statements[i].Data)
 	}
-	for i := range o.Diagnostics {
-		size += len(o.Diagnostics[i].Message) + len(o.Diagnostics[i].Hint)
+	size += diagnosticsSize(o.Diagnostics)
+	if o.Commit != nil {
+		for i := range o.Commit.Operations {
+			size += len(o.Commit.Operations[i].Text) + diagnosticsSize(o.Commit.Operations[i].Diagnostics)
+		}
+	}
+	return size
+}
+
+func diagnosticsSize(list fault.Diagnostics) (size int) {
+	for i := range list {
+		size += len(list[i].Message) + len(list[i].Hint)
 	}
 	return size
 }
@@ -39,11 +49,30 @@ func outcomeT(o *CommandOutcome) *sessionfb.CommandOutcomeT {
 		t.Statements = append(t.Statements, &sessionfb.StatementResultT{Index: s.Index, Disposition: &one, Text: clean(s.Text),
 			AlreadyExisted: s.AlreadyExisted, Data: s.Data})
 	}
-	for i := range o.Diagnostics {
-		t.Diagnostics = append(t.Diagnostics, diagnosticT(&o.Diagnostics[i]))
-	}
+	t.Diagnostics, t.Commit = diagnosticsT(o.Diagnostics), commitT(o.Commit)
 	if o.Transaction != (Transaction{}) {
 		t.Transaction = &sessionfb.TransactionT{State: sessionfb.TransactionState(o.Transaction.State), Reference: o.Transaction.Reference}
+	}
+	return t
+}
+
+func commitT(c *CommitReport) *sessionfb.CommitReportT {
+	if c == nil {
+		return nil
+	}
+	t := &sessionfb.CommitReportT{Applied: c.Applied, Failed: c.Failed}
+	for i := range c.Operations {
+		o := &c.Operations[i]
+		fate := sessionfb.Fate(o.Fate)
+		t.Operations = append(t.Operations, &sessionfb.OperationResultT{Number: o.Number, Fate: &fate, Text: clean(o.Text),
+			Diagnostics: diagnosticsT(o.Diagnostics)})
+	}
+	return t
+}
+
+func diagnosticsT(list fault.Diagnostics) (t []*sessionfb.DiagnosticT) {
+	for i := range list {
+		t = append(t, diagnosticT(&list[i]))
 	}
 	return t
 }
@@ -84,14 +113,14 @@ func outcome(x *sessionfb.CommandOutcome) (CommandOutcome, error) {
 				AlreadyExisted: s.AlreadyExisted(), Data: string(s.Data())}
 		}
 	}
-	var d sessionfb.Diagnostic
-	if n := x.DiagnosticsLength(); n > 0 {
-		o.Diagnostics = make(fault.Diagnostics, n)
-		for i := range n {
-			x.Diagnostics(&d, i)
-			if err := diagnostic(&d, &o.Diagnostics[i]); err != nil {
-				return o, err
-			}
+	var err error
+	if o.Diagnostics, err = diagnostics(x); err != nil {
+		return o, err
+	}
+	var c sessionfb.CommitReport
+	if x.Commit(&c) != nil {
+		if o.Commit, err = commit(&c); err != nil {
+			return o, err
 		}
 	}
 	var t sessionfb.Transaction
@@ -99,6 +128,45 @@ func outcome(x *sessionfb.CommandOutcome) (CommandOutcome, error) {
 		o.Transaction = Transaction{State: TransactionState(t.State()), Reference: string(t.Reference())}
 	}
 	return o, nil
+}
+
+func commit(x *sessionfb.CommitReport) (*CommitReport, error) {
+	c := &CommitReport{Applied: x.Applied(), Failed: x.Failed()}
+	var o sessionfb.OperationResult
+	if n := x.OperationsLength(); n > 0 {
+		c.Operations = make([]OperationResult, n)
+		for i := range n {
+			x.Operations(&o, i)
+			list, err := diagnostics(&o)
+			if err != nil {
+				return nil, err
+			}
+			c.Operations[i] = OperationResult{Number: o.Number(), Fate: Fate(*o.Fate()), Text: string(o.Text()), Diagnostics: list}
+		}
+	}
+	return c, nil
+}
+
+// diagnosed is a table with diagnostics.
+type diagnosed interface {
+	DiagnosticsLength() int
+	Diagnostics(d *sessionfb.Diagnostic, i int) bool
+}
+
+func diagnostics(x diagnosed) (fault.Diagnostics, error) {
+	n := x.DiagnosticsLength()
+	if n == 0 {
+		return nil, nil
+	}
+	var d sessionfb.Diagnostic
+	list := make(fault.Diagnostics, n)
+	for i := range n {
+		x.Diagnostics(&d, i)
+		if err := diagnostic(&d, &list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 func diagnostic(x *sessionfb.Diagnostic, d *fault.Diagnostic) error {

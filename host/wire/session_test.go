@@ -48,6 +48,22 @@ func drawOutcome(t *rapid.T) wire.CommandOutcome {
 		o.Statements = append(o.Statements, wire.StatementResult{Index: uint32(i), Disposition: wire.DispositionCompleted,
 			Text: text.Draw(t, "s"), Data: text.Draw(t, "d"), AlreadyExisted: i%2 == 1})
 	}
+	o.Diagnostics = drawDiagnostics(t)
+	if rapid.Bool().Draw(t, "transaction") {
+		o.Transaction = wire.Transaction{State: wire.TransactionOpen, Reference: "t-1"}
+	}
+	if rapid.Bool().Draw(t, "commit") {
+		o.Commit = &wire.CommitReport{Applied: rapid.Uint32().Draw(t, "applied"), Failed: rapid.Uint32().Draw(t, "failed")}
+		for i := range rapid.IntRange(0, 4).Draw(t, "operations") {
+			o.Commit.Operations = append(o.Commit.Operations, wire.OperationResult{Number: uint32(i + 1),
+				Fate: wire.Fate(rapid.IntRange(1, 3).Draw(t, "fate")), Text: text.Draw(t, "told"), Diagnostics: drawDiagnostics(t)})
+		}
+	}
+	return o
+}
+
+func drawDiagnostics(t *rapid.T) (list fault.Diagnostics) {
+	text := rapid.StringN(0, 12, 100)
 	for range rapid.IntRange(0, 4).Draw(t, "diagnostics") {
 		d := fault.Diagnostic{Stage: rapid.SampledFrom([]fault.Stage{"", fault.StageLex, fault.StageActivate}).Draw(t, "stage"),
 			Code: "a.b", Message: text.Draw(t, "message"), Hint: text.Draw(t, "hint")}
@@ -60,12 +76,9 @@ func drawOutcome(t *rapid.T) wire.CommandOutcome {
 		if rapid.Bool().Draw(t, "related") {
 			d.Related = []ident.Ref{{Domain: "d", Kind: ident.KindRelay, Name: "r"}}
 		}
-		o.Diagnostics = append(o.Diagnostics, d)
+		list = append(list, d)
 	}
-	if rapid.Bool().Draw(t, "transaction") {
-		o.Transaction = wire.Transaction{State: wire.TransactionOpen, Reference: "t-1"}
-	}
-	return o
+	return list
 }
 
 func drawServerFrame(t *rapid.T) wire.ServerFrame {

@@ -20,6 +20,7 @@ type CommandOutcomeT struct {
 	Domain         string              `json:"domain"`
 	Transaction    *TransactionT       `json:"transaction"`
 	UnknownCause   UnknownCause        `json:"unknown_cause"`
+	Commit         *CommitReportT      `json:"commit"`
 }
 
 func (t *CommandOutcomeT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -66,6 +67,7 @@ func (t *CommandOutcomeT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffset
 		domainOffset = builder.CreateString(t.Domain)
 	}
 	transactionOffset := t.Transaction.Pack(builder)
+	commitOffset := t.Commit.Pack(builder)
 	CommandOutcomeStart(builder)
 	if t.Disposition != nil {
 		CommandOutcomeAddDisposition(builder, *t.Disposition)
@@ -80,6 +82,7 @@ func (t *CommandOutcomeT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffset
 	CommandOutcomeAddDomain(builder, domainOffset)
 	CommandOutcomeAddTransaction(builder, transactionOffset)
 	CommandOutcomeAddUnknownCause(builder, t.UnknownCause)
+	CommandOutcomeAddCommit(builder, commitOffset)
 	return CommandOutcomeEnd(builder)
 }
 
@@ -107,6 +110,7 @@ func (rcv *CommandOutcome) UnPackTo(t *CommandOutcomeT) {
 	t.Domain = string(rcv.Domain())
 	t.Transaction = rcv.Transaction(nil).UnPack()
 	t.UnknownCause = rcv.UnknownCause()
+	t.Commit = rcv.Commit(nil).UnPack()
 }
 
 func (rcv *CommandOutcome) UnPack() *CommandOutcomeT {
@@ -293,8 +297,21 @@ func (rcv *CommandOutcome) MutateUnknownCause(n UnknownCause) bool {
 	return rcv._tab.MutateByteSlot(24, byte(n))
 }
 
+func (rcv *CommandOutcome) Commit(obj *CommitReport) *CommitReport {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(26))
+	if o != 0 {
+		x := rcv._tab.Indirect(o + rcv._tab.Pos)
+		if obj == nil {
+			obj = new(CommitReport)
+		}
+		obj.Init(rcv._tab.Bytes, x)
+		return obj
+	}
+	return nil
+}
+
 func CommandOutcomeStart(builder *flatbuffers.Builder) {
-	builder.StartObject(11)
+	builder.StartObject(12)
 }
 func CommandOutcomeAddDisposition(builder *flatbuffers.Builder, disposition Disposition) {
 	builder.PrependByte(byte(disposition))
@@ -335,6 +352,9 @@ func CommandOutcomeAddTransaction(builder *flatbuffers.Builder, transaction flat
 }
 func CommandOutcomeAddUnknownCause(builder *flatbuffers.Builder, unknownCause UnknownCause) {
 	builder.PrependByteSlot(10, byte(unknownCause), 0)
+}
+func CommandOutcomeAddCommit(builder *flatbuffers.Builder, commit flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(11, flatbuffers.UOffsetT(commit), 0)
 }
 func CommandOutcomeEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()
