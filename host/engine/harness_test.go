@@ -250,3 +250,12 @@ func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
+
+// replace changes one part of a text, which must be there.
+func replace(t *testing.T, text, old, by string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatalf("the text lacks %q", old)
+	}
+	return strings.Replace(text, old, by, 1)
+}
