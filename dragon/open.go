@@ -154,6 +154,20 @@ func (l *Log) Leader() bool {
 	return err == nil && known
 }
 
+// Term is Raft's term of the leader that is known here; 0 when none is.
+func (l *Log) Term() uint64 {
+	select {
+	case <-l.done:
+		return 0
+	default:
+	}
+	_, term, known, err := l.host.GetLeaderID(shardID)
+	if err != nil || !known {
+		return 0
+	}
+	return term
+}
+
 // WaitLeader waits until a leader is known and everything stored is applied: a linearizable read succeeds.
 func (l *Log) WaitLeader(ctx context.Context) error {
 	for {

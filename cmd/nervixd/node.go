@@ -99,7 +99,7 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 		return n, err
 	}
 	n.engine = engine.New(engine.Config{
-		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, PositionFields: n.positionFields,
+		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, PositionFields: n.positionFields, Term: n.term,
 	})
 
 	// 4. The control plane: the committed revision is installed when Open returns, and running domains have resumed.
@@ -182,6 +182,14 @@ func (n *node) positionFields(kind string) []string {
 		return nil
 	}
 	return d.Source.Position
+}
+
+// term is Raft's term; the log opens after the engine.
+func (n *node) term() uint64 {
+	if n.raft == nil {
+		return 0
+	}
+	return n.raft.Term()
 }
 
 // drain stops intake and lets admitted work settle. Positions that settled are durable when it returns.

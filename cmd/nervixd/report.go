@@ -33,7 +33,7 @@ func writeJSON(w io.Writer, r engine.Report, took time.Duration) error {
 	encoder := json.NewEncoder(w)
 	for _, i := range r.Ingestors {
 		if err := encoder.Encode(map[string]any{
-			"kind": "ingestor", "domain": i.Domain, "name": i.Name, "status": i.Status, "read": i.Read, "filtered": i.Filtered,
+			"kind": "ingestor", "domain": i.Domain, "name": i.Name, "status": i.Status, "read": i.Read, "filtered": i.Filtered, "skipped": i.Skipped,
 			"rejected": total(i.Rejected), "reasons": nonNil(i.Rejected),
 		}); err != nil {
 			return err

@@ -114,9 +114,7 @@ func runFile(path string, o runOptions) error {
 		return errors.Join(err, n.close())
 	}
 	if n.engine.Progress().Finite == 0 {
-		fmt.Fprintf(os.Stderr, "nervixd: nothing runs after the last statement of %s: no started domain has an ingestor\n  hint: end the file with START;\n", path)
-		n.drain(o.drain)
-		return errors.Join(failed{}, n.close())
+		fmt.Fprintf(os.Stderr, "nervixd: no finite source runs after the last statement of %s, so this run ends with an interrupt (Ctrl-C)\n  hint: a file that is to read something ends with START;\n", path)
 	}
 	outcome := r.watch(ctx)
 	report := n.engine.Report() // before the drain, which stops the sources

@@ -71,6 +71,9 @@ func (w *Window) Arrive(position []byte) (token uint64, again bool) {
 // for most of them, before an attempt could be mistaken for another.
 const attemptBits = 16
 
+// Attempt is the number of the attempt that a token names: 0 for the first delivery.
+func Attempt(token uint64) int { return int(token & (1<<attemptBits - 1)) }
+
 func tokenOf(n uint64, attempt uint16) uint64 { return n<<attemptBits | uint64(attempt) }
 
 // Expect counts one row of the attempt that is on its way.

@@ -43,6 +43,8 @@ type IngestorObservation struct {
 	// Unresolved counts deliveries that are not settled, Rejected payloads that could not be decoded.
 	Unresolved uint64
 	Rejected   uint64
+	// Skipped counts payloads the source itself left out since it was opened, for FILE empty lines.
+	Skipped uint64
 	// Blocked is set with StatusBlocked.
 	Blocked *Blocked
 	Quiesce QuiesceState
@@ -81,6 +83,7 @@ func Ingestor(plan *model.Ingestor, at Placement, seen IngestorObservation) Insp
 		pair{"position", position(seen.Position)},
 		pair{"unresolved", seen.Unresolved},
 		pair{"rejected", seen.Rejected},
+		pair{"skipped", seen.Skipped},
 		pair{"blocked", blocked(seen.Blocked)},
 		pair{"ready", seen.Ready},
 		pair{"quiesce", plan.Quiesce.String()},

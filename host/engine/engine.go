@@ -39,6 +39,8 @@ type Config struct {
 	Log     *slog.Logger
 	// PositionFields names the numbers in a position of a connector kind, in order; nil for an unknown kind.
 	PositionFields func(kind string) []string
+	// Term is Raft's term, for SHOW CLUSTER STATUS; nil where there is none.
+	Term func() uint64
 	// Lanes is the number of lanes; 0 means GOMAXPROCS.
 	Lanes int
 }

@@ -126,7 +126,7 @@ func (in inspection) ingestor(plan *model.Ingestor) describe.IngestorObservation
 	fields := in.e.positionFields(plan.Source.Kind)
 	seen := describe.IngestorObservation{
 		Status: describe.IngestorStatus(o.Status), Ready: o.Ready, Position: in.e.position(o.Position, plan.Source.Kind),
-		Unresolved: uint64(o.Unresolved), Quiesce: describe.QuiesceNone, TransientError: o.Transient,
+		Unresolved: uint64(o.Unresolved), Skipped: o.Skipped, Quiesce: describe.QuiesceNone, TransientError: o.Transient,
 	}
 	for _, n := range o.Rejected {
 		seen.Rejected += n
@@ -215,6 +215,9 @@ func (e *Engine) position(position []byte, kind string) []describe.PositionField
 func (e *Engine) clusterStatus(s *registry.State) describe.ClusterStatus {
 	me := e.NodeName()
 	out := describe.ClusterStatus{Leader: me, Raft: describe.RaftStatus{Role: "leader", Index: uint64(s.Revision), Applied: uint64(s.Revision)}}
+	if e.config.Term != nil {
+		out.Raft.Term = e.config.Term()
+	}
 	for _, id := range s.NodeIDs() {
 		out.Voters = append(out.Voters, id.String())
 	}

@@ -23,7 +23,9 @@ type IngestorReport struct {
 	Domain, Name   ident.Name
 	Status         string
 	Read, Filtered uint64
-	Rejected       map[string]uint64
+	// Skipped counts payloads the source itself left out, for FILE empty lines.
+	Skipped  uint64
+	Rejected map[string]uint64
 	// Blocked says which delivery blocks the source and why; empty when none does.
 	Blocked string
 }
@@ -52,7 +54,7 @@ func (e *Engine) Report() Report {
 		for n, i := range x.ingestors {
 			o, plan := i.Observe(), x.graph.Ingestors[n]
 			r.Ingestors = append(r.Ingestors, IngestorReport{
-				Domain: x.domain, Name: plan.Ref.Name, Status: string(o.Status), Read: o.Read - o.Redelivered, Filtered: o.Filtered, Rejected: o.Rejected,
+				Domain: x.domain, Name: plan.Ref.Name, Status: string(o.Status), Read: o.Read - o.Redelivered, Filtered: o.Filtered, Skipped: o.Skipped, Rejected: o.Rejected,
 				Blocked: e.blockedText(o, plan.Source.Kind),
 			})
 		}

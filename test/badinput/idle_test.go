@@ -3,13 +3,16 @@
 package badinput
 
 import (
+	"bufio"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/nervix-go/nervix/test/nodes"
 )
 
-// TestRunOfNothing: a file that starts no ingestor ends at once and says what is missing, instead of waiting for an end that cannot come.
+// TestRunOfNothing: without a finite source a run lasts until an interrupt, and it says so at once.
 func TestRunOfNothing(t *testing.T) {
 	p := program{root: t.TempDir()}
 	nodes.WriteFile(t, p.root+"/in.ndjson", []byte(goods(1, 3)))
@@ -19,11 +22,28 @@ func TestRunOfNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodes.WriteFile(t, p.root+"/p.nspl", []byte(text))
-			done := nodes.Run(t, p.root, "run", p.root+"/p.nspl", "--file-root", p.root)
-			if done.Code != 1 {
-				t.Errorf("exit %d, want 1", done.Code)
+			c := exec.Command(nodes.Built().Daemon, "run", p.root+"/p.nspl", "--file-root", p.root)
+			c.Dir = p.root
+			told, err := c.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
 			}
-			expect(t, done.Stderr, "no started domain has an ingestor", "START;")
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			for lines := bufio.NewScanner(told); lines.Scan(); {
+				text.WriteString(lines.Text() + "\n")
+				if strings.Contains(lines.Text(), "hint:") {
+					if err := c.Process.Signal(os.Interrupt); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := c.Wait(); err != nil {
+				t.Errorf("after an interrupt: %v, want exit 0\n%s", err, text.String())
+			}
+			expect(t, text.String(), "no finite source", "interrupt", "START;")
 		})
 	}
 }

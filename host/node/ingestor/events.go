@@ -60,8 +60,14 @@ func (i *Ingestor) sourceState(l *lanes.Lane, s connector.SourceStatus) {
 	i.observe()
 }
 
-// observe shows what the window says.
-func (i *Ingestor) observe() { i.stats.observe(i.window, len(i.queue) > 0) }
+// observe shows what the window says, and logs once that a delivery blocks the source.
+func (i *Ingestor) observe() {
+	if i.stats.observe(i.window, len(i.queue) > 0) {
+		oldest, _ := i.window.Oldest()
+		i.config.Log.Error("the source is blocked by its oldest delivery, which is tried again and again", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain,
+			"attempts", oldest.Attempts, "reason", oldest.Reason)
+	}
+}
 
 // schedule posts a work task unless one is posted or there is nothing to do. Batches may come before Start has the session; they wait for it,
 // because the credit they use is given back through it.

@@ -3,11 +3,13 @@
 package ingestor
 
 import (
+	"log/slog"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/nervix-go/nervix/host/ack"
 	"github.com/nervix-go/nervix/host/codec"
 	"github.com/nervix-go/nervix/host/expr"
 	"github.com/nervix-go/nervix/host/expr/construct"
@@ -177,20 +179,34 @@ func (g *group) report(l *lanes.Lane, failures []runtime.Failure, src runtime.So
 		}
 		tokens[n] = g.tokens[row-g.first]
 	}
+	first := g.countFirst(failures, tokens)
 	answers := tokenAnswers{i: g.i, tokens: tokens}
 	w := g.i.config.Benches.At(l)
-	counted := false
 	for _, r := range g.i.routes {
 		if only != nil && r != only {
 			continue
 		}
 		f := *r.faults
-		if counted {
-			f.Count = func(string, int) {} // one rejected payload counts once, however many routes report it
+		f.Count = func(string, int) {} // counted above: once a payload, however many routes report it and however often it comes again
+		if !first {
+			f.Log = quiet
 		}
-		counted = true
 		f.Report(l, w, failures, src, answers)
 	}
+}
+
+// quiet takes the lines of deliveries that failed before: one line tells a failure, and one more that the source is blocked by it.
+var quiet = slog.New(slog.DiscardHandler)
+
+// countFirst counts the failures of first deliveries and says whether there is one.
+func (g *group) countFirst(failures []runtime.Failure, tokens []uint64) (any bool) {
+	for n, f := range failures {
+		if ack.Attempt(tokens[n]) == 0 {
+			g.i.reject(f.Class, 1)
+			any = true
+		}
+	}
+	return any
 }
 
 // messages works the decoded rows and returns how many the filter left out.

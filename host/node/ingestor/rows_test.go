@@ -104,7 +104,7 @@ func TestFailureBelongsToItsRouteAndDelivery(t *testing.T) {
 		if got := b.src.Rejects(); !slices.Equal(got, []int{2, 3}) {
 			b.T.Fatalf("asked again for %v", got)
 		}
-		if o := b.in.Observe(); o.Filtered != 1 || len(copies.Rows()) != 4 || b.Logs.Count("not acknowledged", "operation=set") != 2 {
+		if o := b.in.Observe(); o.Filtered != 1 || len(copies.Rows()) != 4 || b.Logs.Count("not acknowledged", "operation=set") != 1 { // the attempt after it is not told again
 			b.T.Fatalf("%+v, copies %q\n%s", o, copies.Rows(), b.Logs)
 		}
 		wantRows(b.T, "rows", r.Rows(), secret+"|"+nodetest.Null+"|4|10", "b|"+nodetest.Null+"|5|2")
@@ -327,8 +327,11 @@ func TestLoggedLineBlocksTheSource(t *testing.T) {
 		if got := b.src.Rejects(); !slices.Equal(got, []int{2, 2, 2}) || b.in.Observe().BlockedAttempts != 4 {
 			b.T.Fatalf("asked again for %v", got)
 		}
-		if n := b.Logs.Count("not acknowledged", "operation=decode", "reason=\"line 2, offset 20: "); n != 4 || strings.Contains(b.Logs.String(), secret) {
+		if n := b.Logs.Count("not acknowledged", "operation=decode", "reason=\"line 2, offset 20: "); n != 1 || strings.Contains(b.Logs.String(), secret) {
 			b.T.Fatalf("%d lines in the log\n%s", n, b.Logs)
+		}
+		if o := b.in.Observe(); b.Logs.Count("the source is blocked", "line 2, offset 20: ") != 1 || o.Rejected["missing"] != 1 {
+			b.T.Fatalf("told and counted once: %v\n%s", o.Rejected, b.Logs)
 		}
 		b.src.Mend(2, good(2))
 		b.pass(300 * time.Millisecond)

@@ -118,15 +118,16 @@ func (s *stats) finished(skipped uint64) {
 }
 
 // observe takes up what the window says: how much is unresolved and whether the oldest delivery blocks the source. A source has finished when
-// it said so and nothing of it waits to be taken up.
-func (s *stats) observe(w *ack.Window, queued bool) {
+// it said so and nothing of it waits to be taken up. blocked is true when the source has just become blocked.
+func (s *stats) observe(w *ack.Window, queued bool) (blocked bool) {
 	oldest, open := w.Oldest()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.o.Unresolved = w.Unresolved()
 	s.o.BlockedAt, s.o.BlockedAttempts, s.o.BlockedWhy = nil, 0, ""
-	if s.o.Status == Stopped {
-		return
+	before := s.o.Status
+	if before == Stopped {
+		return false
 	}
 	switch {
 	case open && oldest.Blocked:
@@ -137,6 +138,7 @@ func (s *stats) observe(w *ack.Window, queued bool) {
 	default:
 		s.o.Status = Running
 	}
+	return s.o.Status == Blocked && before != Blocked
 }
 
 // count adds the outcome of one group.

@@ -75,7 +75,7 @@ func New(c Config) *Owner {
 	o := &Owner{ref: c.Ref, now: c.Now}
 	o.mu.capacity = c.Capacity
 	o.mu.branches = branch.NewTable[struct{}](c.TTL, c.MaxInstances)
-	o.mu.evictions = make(map[branch.Reason]uint64)
+	o.mu.evictions = map[branch.Reason]uint64{branch.Expired: 0, branch.Evicted: 0}
 	return o
 }
 
