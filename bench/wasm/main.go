@@ -85,8 +85,8 @@ func one(args []string) {
 	os.Exit(2)
 }
 
-// perOp gives the median nanoseconds and the allocations of f over rounds of n calls, after one round to warm up.
-func perOp(rounds, n int, f func()) (ns, allocs float64) {
+// perOp gives the median and the least nanoseconds and the allocations of f over rounds of n calls, after one round to warm up.
+func perOp(rounds, n int, f func()) (ns, least, allocs float64) {
 	all := make([]float64, 0, rounds)
 	var before, after runtime.MemStats
 	for r := range rounds + 1 {
@@ -104,7 +104,7 @@ func perOp(rounds, n int, f func()) (ns, allocs float64) {
 		}
 	}
 	slices.Sort(all)
-	return all[len(all)/2], allocs
+	return all[len(all)/2], all[0], allocs
 }
 
 func fail(err error) {

@@ -23,9 +23,15 @@ type Config struct {
 	CacheDir string
 	// CacheBytes is the size the cache is pruned to. Default 2 GiB.
 	CacheBytes int64
+	// Compiler compiles in another process; nil: in this one, where nothing bounds the time of a hostile module (half a megabyte of
+	// branches takes minutes) and a running compilation delays Close. shim.Isolated makes one.
+	Compiler Compiler
 	// Observe is told what became of each module; may be nil. It must not block.
 	Observe func(Event)
 }
+
+// Compiler gives the serialized code of a module for the backend and profile it was made for. It ends with ctx.
+type Compiler func(ctx context.Context, wasm []byte) ([]byte, error)
 
 // Event tells how the code of a module came to be.
 type Event struct {
@@ -53,12 +59,15 @@ type Engine struct {
 	lim     Limits
 	cache   *cache
 	observe func(Event)
+	outside Compiler
 
 	stopping atomic.Bool
 	compile  chan struct{} // one compilation at a time
 	wake     chan struct{} // the first store exists
 	ended    chan struct{} // the epoch's goroutine has ended
 	cancel   context.CancelFunc
+	builds   context.Context // ends the compilations outside
+	noBuilds context.CancelFunc
 	building sync.WaitGroup
 
 	mu struct {
@@ -75,7 +84,7 @@ func New(c Config, open func(BackendOptions) (Backend, error)) (*Engine, error) 
 	if err := c.Limits.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Engine{lim: c.Limits, profile: c.Profile.Resolve(c.Limits.Stores), observe: c.Observe,
+	e := &Engine{lim: c.Limits, profile: c.Profile.Resolve(c.Limits.Stores), observe: c.Observe, outside: c.Compiler,
 		compile: make(chan struct{}, 1), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	var err error
 	e.backend, err = open(BackendOptions{Dense: e.profile == ProfileDense, StackBytes: e.lim.StackBytes, LinearBytes: e.lim.LinearBytes, Maps: e.lim.Maps})
@@ -89,6 +98,7 @@ func New(c Config, open func(BackendOptions) (Backend, error)) (*Engine, error) 
 	e.mu.modules = map[Identity]*Module{}
 	ctx, cancel := context.WithCancel(context.Background())
 	e.cancel = cancel
+	e.builds, e.noBuilds = context.WithCancel(ctx)
 	go e.advance(ctx)
 	return e, nil
 }
@@ -209,6 +219,7 @@ const interruptEvery = 5 * time.Millisecond
 // be called again.
 func (e *Engine) Close(ctx context.Context) error {
 	e.stopping.Store(true)
+	e.noBuilds()
 	for e.anyBusy() {
 		e.backend.Tick(e.lim.ticks() + 1) // past every deadline, also of operations that had armed theirs just before
 		if err := osclock.Wait(ctx, interruptEvery); err != nil {

@@ -67,6 +67,8 @@ type Limits struct {
 	// OperationTime is the longest a logical operation may run. Fuel does not bound time: memory.fill of a gigabyte costs five units.
 	// Rounded up to EpochPeriod. Default 10 s.
 	OperationTime time.Duration
+	// CompileTime is the longest a compilation in another process may take. Default 60 s.
+	CompileTime time.Duration
 	// EpochPeriod is how often a running guest looks at the clock. Default 10 ms.
 	EpochPeriod time.Duration
 	// StackBytes is the guest's native stack. Default 512 KiB.
@@ -86,6 +88,7 @@ func (l *Limits) EnsureDefaults() {
 	}
 	setDefault(&l.MaxBuffer, maxBuffer)
 	setDefault(&l.OperationTime, 10*time.Second)
+	setDefault(&l.CompileTime, time.Minute)
 	setDefault(&l.EpochPeriod, 10*time.Millisecond)
 	setDefault(&l.StackBytes, 512<<10)
 }

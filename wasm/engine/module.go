@@ -96,18 +96,46 @@ func (e *Engine) obtain(id Identity, wasm []byte) (code Code, fromCache bool, ca
 		}
 		cause = err.Error()
 	}
-	code, err = e.backend.Compile(wasm)
+	code, stored, err := e.translate(wasm)
 	if err != nil {
-		return nil, false, cause, compileFailure(fault.WasmModule, "the module does not compile: %s", chain(err.Error()))
+		return nil, false, cause, err
 	}
-	if e.cache != nil {
-		if bytes, err := code.Serialize(); err != nil {
-			cause += "; " + err.Error()
-		} else if err := e.cache.write(id, bytes); err != nil {
-			cause += "; " + err.Error() // the module runs all the same
-		}
+	if e.cache == nil {
+		return code, false, cause, nil
+	}
+	if stored == nil {
+		stored, err = code.Serialize()
+	}
+	if err == nil {
+		err = e.cache.write(id, stored)
+	}
+	if err != nil {
+		cause += "; " + err.Error() // the module runs all the same
 	}
 	return code, false, cause, nil
+}
+
+// translate compiles a module, in another process if the engine has a Compiler; then the serialized code is there too.
+func (e *Engine) translate(wasm []byte) (code Code, stored []byte, err error) {
+	if e.outside == nil {
+		code, err = e.backend.Compile(wasm)
+	} else {
+		ctx, cancel := osclock.WithTimeout(e.builds, e.lim.CompileTime)
+		defer cancel()
+		stored, err = e.outside(ctx, wasm)
+		switch {
+		case e.builds.Err() != nil:
+			return nil, nil, compileFailureFrom(errStopping)
+		case ctx.Err() != nil:
+			return nil, nil, compileFailure(fault.WasmModule, "the module does not compile within %s", e.lim.CompileTime)
+		case err == nil:
+			code, err = e.backend.Load(stored)
+		}
+	}
+	if err != nil {
+		return nil, nil, compileFailure(fault.WasmModule, "the module does not compile: %s", chain(err.Error()))
+	}
+	return code, stored, nil
 }
 
 func (m *Module) retain() {

@@ -21,6 +21,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == compileArgument {
+		compileChild()
+	}
 	if text := os.Getenv(childVariable); text != "" {
 		child(text)
 	}
