@@ -86,7 +86,7 @@ func (c *Control) applyStep(t *registry.Transaction, ref ident.Reference, s step
 		}
 		body, bad := c.stepBody(d, s)
 		if len(bad) > 0 {
-			c.fail(t, ref, bad[0].operation, bad.in(0))
+			c.fail(t, ref, bad[0].operation, bad.of(bad[0].operation))
 			return false
 		}
 		res, ok := c.mustSettle(&registry.Command{
@@ -158,7 +158,7 @@ func (c *Control) fail(t *registry.Transaction, ref ident.Reference, operation i
 	if now, known := c.State().Transaction(t.ID); known {
 		applied = now.Progress
 	}
-	text := fmt.Sprintf("operation %d of %d failed: %s; %s", operation, t.Count, why[0].Message, kept(int(applied), operation))
+	text := fmt.Sprintf("operation %d of %d failed: %s; %s", operation, t.Count, why[0].Message, kept(keptOperations(applied, uint32(operation))))
 	list := append(fault.Diagnostics{complaint(fault.StageApply, fault.TransactionFailed, text)}, why...)
 	failure := registry.Outcome{Code: fault.TransactionFailed, Text: text, Transaction: t.ID, Diagnostics: list}
 	c.mustSettle(&registry.Command{
@@ -168,16 +168,4 @@ func (c *Control) fail(t *registry.Transaction, ref ident.Reference, operation i
 		},
 		Concludes: &registry.Conclusion{Reference: ref, Outcome: failure},
 	}, "the failure of a transaction could not be stored", t.Domain)
-}
-
-// kept says what stays applied. A start that failed was committed and is stopped again, so it does not count.
-func kept(applied, operation int) string {
-	switch n := min(applied, operation-1); n {
-	case 0:
-		return "nothing was applied"
-	case 1:
-		return "operation 1 stays applied"
-	default:
-		return fmt.Sprintf("operations 1 to %d stay applied", n)
-	}
 }

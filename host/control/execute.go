@@ -151,7 +151,7 @@ func (c *Control) finish(session Request, answers []answer) Outcome {
 			Diagnostics: a.diagnostics,
 		})
 		out.Disposition, out.Text, out.JSON = a.disposition(), a.text, a.json
-		out.AlreadyExisted, out.Diagnostics = a.alreadyExisted, a.diagnostics
+		out.AlreadyExisted, out.Diagnostics, out.Commit = a.alreadyExisted, a.diagnostics, a.commit
 		out.Recovered = out.Recovered && a.recovered
 		if a.domain != "" {
 			out.Domain = a.domain
@@ -219,6 +219,9 @@ func (c *Control) recall(h head) (answer, bool) {
 
 // settled waits until the outcome of an admitted command is final and usable here, and answers with it.
 func (c *Control) settled(h head, res registry.Result) answer {
+	if res.Pending && res.Outcome.Position > 0 {
+		c.concludeExisting(h.reference, h.domain, res.Outcome)
+	}
 	if res.Pending {
 		var final *registry.Execution
 		err := c.states.wait(c.ctx, func(s *registry.State) bool {
@@ -235,7 +238,7 @@ func (c *Control) settled(h head, res registry.Result) answer {
 		res.Revision = max(res.Revision, e.Revision)
 	}
 	a := h.answer(res.Outcome)
-	a.recovered = res.Verdict == registry.Kept
+	a.recovered, a.commit = res.Verdict == registry.Kept, c.report(h, res.Outcome)
 	if !res.Outcome.Failed() && c.done.wait(c.ctx, reached(res.Revision)) != nil {
 		return uncertain("the node stopped before the command was usable")
 	}

@@ -58,10 +58,23 @@ func (l toldList) in(current int) fault.Diagnostics {
 	return list
 }
 
+// of gives the diagnostics of an operation that failed at COMMIT. None is a place of a submitted text; those told at other operations of the
+// same step say so.
+func (l toldList) of(operation int) fault.Diagnostics {
+	list := l.in(operation)
+	for i := range list {
+		list[i].Located, list[i].Span = false, fault.Span{}
+	}
+	return list
+}
+
 // replayed is the outcome of planning a transaction without any effect.
 type replayed struct {
 	refused    toldList // cannot become valid by later operations
 	incomplete toldList // the last run lacks something that a later operation of the same run may bring
+	// existed says that the last operation is an IF NOT EXISTS whose object exists at that point; notice is what to tell about it, if anything.
+	existed bool
+	notice  string
 }
 
 // replay plans the operations against d in order, as commit would apply them.
@@ -81,8 +94,14 @@ func (c *Control) replay(d *registry.Domain, stmts []ast.Statement) replayed {
 			continue
 		}
 		checked, diagnostics := c.cfg.Checker.Check(d.Name, base, s.stmts)
+		if i == len(list)-1 {
+			last := len(s.stmts) - 1
+			out.existed, out.notice = checked.Existed[last], checked.Notices[last]
+		}
 		if len(diagnostics) > 0 {
-			return judgeRun(s, checked.At, diagnostics, i == len(list)-1)
+			judged := judgeRun(s, checked.At, diagnostics, i == len(list)-1)
+			judged.existed, judged.notice = out.existed, out.notice
+			return judged
 		}
 		if running && !capacityOnly(checked) {
 			return replayed{refused: toldList{{s.last, complaintAt(fault.StagePlan, fault.DomainRunning, s.stmts[len(s.stmts)-1].Where(),

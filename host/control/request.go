@@ -68,6 +68,8 @@ type Outcome struct {
 	// Domain and Transaction are what the session has selected and bound after the request.
 	Domain      ident.Domain
 	Transaction ident.Reference
+	// Commit is what became of the operations when the last statement is a COMMIT that was admitted; nil otherwise.
+	Commit *CommitReport
 	// Recovered says that the outcome was kept from an earlier execution of the reference.
 	Recovered bool
 }
@@ -114,6 +116,7 @@ type answer struct {
 	recovered      bool
 	domain         ident.Domain    // set by USE
 	transaction    ident.Reference // set by BEGIN
+	commit         *CommitReport   // of COMMIT
 	ended          bool            // the bound transaction is over
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/nervix-go/nervix/host/registry"
 )
 
-// resume continues what an earlier process had committed without its final outcome: steps of COMMITTING transactions, and STARTs whose
-// domain was not ready yet.
+// resume continues what an earlier process had committed without its final outcome: steps of COMMITTING transactions, STARTs whose
+// domain was not ready yet, and appends of what already existed.
 func (c *Control) resume() {
 	s := c.State()
 	commits := map[ident.Reference]bool{}
@@ -29,7 +29,13 @@ func (c *Control) resume() {
 		if commits[e.Reference] {
 			continue
 		}
-		c.spawn(func() { c.resumeStart(e) })
+		c.spawn(func() {
+			if e.Outcome.Position > 0 {
+				c.concludeExisting(e.Reference, e.Domain, e.Outcome)
+				return
+			}
+			c.resumeStart(e)
+		})
 	}
 }
 

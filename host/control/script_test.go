@@ -103,6 +103,7 @@ type script struct {
 	sessions    map[string]*control.Request
 	refs        map[string]ident.Reference
 	later       map[string]chan control.Outcome
+	checker     control.Checker // ModelChecker when nil
 }
 
 func TestScripts(t *testing.T) {
@@ -119,8 +120,11 @@ func TestScripts(t *testing.T) {
 
 func (s *script) open(t *testing.T) {
 	s.incarnation++
+	if s.checker == nil {
+		s.checker = control.ModelChecker{}
+	}
 	c, err := control.Open(t.Context(), control.Config{
-		Log: s.log, Checker: control.ModelChecker{}, Installer: s.node, Inspector: s.node, Hasher: s.node, Cluster: "c",
+		Log: s.log, Checker: s.checker, Installer: s.node, Inspector: s.node, Hasher: s.node, Cluster: "c",
 		Users:  []registry.User{{Name: "ann", PHC: "$h"}},
 		Node:   registry.Node{ID: 1, Incarnation: s.incarnation, Logical: "n1.node"},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError + 1})),
@@ -165,6 +169,8 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 		return s.readiness(d)
 	case "lose-reply", "refuse-once":
 		return s.fault(d)
+	case "refuse-conclusions", "accept": // an execution whose conclusion is refused counts as waiting
+		return s.conclusions(d)
 	case "state":
 		return s.state()
 	}
@@ -205,6 +211,24 @@ func (s *script) fault(d *datadriven.TestData) string {
 	return "ok"
 }
 
+func (s *script) conclusions(d *datadriven.TestData) string {
+	if d.Cmd == "accept" {
+		s.log.Judge(nil)
+		return "ok"
+	}
+	s.log.Judge(func(c *registry.Command) memlog.Fault {
+		if _, conclusion := c.Body.(*registry.Conclude); !conclusion {
+			return memlog.None
+		}
+		select {
+		case s.node.waiting <- struct{}{}:
+		default:
+		}
+		return memlog.Hang
+	})
+	return "ok"
+}
+
 func (s *script) session(d *datadriven.TestData) *control.Request {
 	name := "s"
 	d.MaybeScanArgs(s.t, "session", &name)
@@ -241,6 +265,9 @@ func (s *script) finish(d *datadriven.TestData, out control.Outcome) string {
 	for _, one := range out.Statements {
 		if len(out.Statements) > 1 {
 			fmt.Fprintf(&b, "%d ", one.Number)
+			if one.AlreadyExisted {
+				b.WriteString("already existed, ")
+			}
 		}
 		fmt.Fprintf(&b, "%s: %s\n", one.Disposition, strings.TrimSuffix(one.Text, "\n"))
 		for _, x := range one.Diagnostics {
@@ -250,6 +277,15 @@ func (s *script) finish(d *datadriven.TestData, out control.Outcome) string {
 				place = fmt.Sprintf(" at %d:%d", line, column)
 			}
 			fmt.Fprintf(&b, "  %s [%s]%s %s\n", x.Stage, x.Code, place, x.Message)
+		}
+	}
+	if c := out.Commit; c != nil {
+		fmt.Fprintf(&b, "commit: %d applied, failed %d\n", c.Applied, c.Failed)
+		for _, one := range c.Operations {
+			fmt.Fprintf(&b, "  %d %s: %s\n", one.Number, one.Fate, one.Text)
+			for _, x := range one.Diagnostics {
+				fmt.Fprintf(&b, "    %s [%s] located %v: %s\n", x.Stage, x.Code, x.Located, x.Message)
+			}
 		}
 	}
 	if out.AlreadyExisted {

@@ -38,14 +38,38 @@ func (c *Control) enqueue(h head) answer {
 		return answer{diagnostics: outcome.refused.in(int(t.Count) + 1)}
 	}
 	position := t.Count + 1
-	text := fmt.Sprintf("operation %d: %s queued%s", position, named(h.stmt), quiesced)
+	text := fmt.Sprintf("operation %d: %s queued%s%s", position, named(h.stmt), existing(outcome), quiesced)
 	if len(outcome.incomplete) > 0 {
 		text += "; incomplete: " + outcome.incomplete[0].Message
 	}
-	a, _ = c.effect(h, &registry.AppendStatement{
+	res, failed := c.submit(h, &registry.Command{Text: text, Pending: outcome.existed, Body: &registry.AppendStatement{
 		Transaction: t.ID, Position: position, Text: queuedText(h.stmt), Grammar: GrammarVersion,
-	}, text)
-	return a
+	}})
+	if failed != nil {
+		return *failed
+	}
+	return c.settled(h, res)
+}
+
+// existing tells that a queued CREATE IF NOT EXISTS found its object; COMMIT judges it again.
+func existing(r replayed) string {
+	switch {
+	case !r.existed:
+		return ""
+	case r.notice != "":
+		return "; " + r.notice
+	default:
+		return "; it already exists"
+	}
+}
+
+// concludeExisting makes the outcome of an appended CREATE IF NOT EXISTS say that its object exists, so that a repetition of the reference is
+// told so too. An append is admitted as pending for nothing but this.
+func (c *Control) concludeExisting(ref ident.Reference, name ident.Domain, appended registry.Outcome) {
+	appended.AlreadyExisted = true
+	c.mustSettle(&registry.Command{
+		Body: &registry.Conclude{}, Concludes: &registry.Conclusion{Reference: ref, Outcome: appended},
+	}, "the outcome of a queued statement could not be stored", name)
 }
 
 // queuedText is the canonical text of an operation with the clause that canonical definitions leave out, because COMMIT reads it again.
