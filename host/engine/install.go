@@ -68,7 +68,7 @@ func (e *Engine) installDomain(ctx context.Context, before, now *registry.Domain
 		x.setCapacities(graph)
 		return nil
 	}
-	x := e.wire(graph, now.Generation, now.PositionEpoch)
+	x := e.wire(graph, now)
 	e.mu.Lock()
 	e.mu.executions[name] = x
 	e.mu.Unlock()

@@ -128,7 +128,7 @@ func TestDropForgetsPositions(t *testing.T) {
 		n.define(short)
 		n.must(n.startDomain(false))
 		pass(time.Second)
-		key := state.PositionKey{Domain: nodetest.Domain, Ingestor: "probes", Epoch: state.Epoch(n.state.Domains[nodetest.Domain].PositionEpoch)}
+		key := state.PositionKey{Domain: nodetest.Domain, Ingestor: "probes", Epoch: positionEpoch(n.state.Domains[nodetest.Domain], "probes")}
 		if _, found, err := n.store.GetPosition(key); err != nil || !found {
 			n.t.Fatalf("found %v, %v", found, err)
 		}
@@ -409,4 +409,41 @@ func TestFinishedPipeline(t *testing.T) {
 			n.t.Fatalf("%+v", after)
 		}
 	})
+}
+
+// A process may die between a commit and its installation. What was dropped and made anew meanwhile begins anew.
+func TestDropBeforeARestartForgetsPositions(t *testing.T) {
+	ingestor := short[strings.Index(short, "CREATE INGESTOR"):strings.Index(short, "CREATE JUNCTION")]
+	key := registry.Key{Kind: ident.KindIngestor, Name: "probes"}
+	for _, before := range []bool{true, false} { // made anew before the restart, after it
+		bubble(t, func(n *node) {
+			src := n.source("probes", item("a", 1))
+			n.define(short)
+			n.must(n.startDomain(false))
+			pass(time.Second)
+			n.stopDomain()
+			n.commit(&registry.MutateModels{Domain: nodetest.Domain, Base: n.state.Domains[nodetest.Domain].Model, Drops: []registry.Key{key}})
+			if before {
+				n.commit(n.puts(ingestor, false))
+			}
+			n.close()
+			n.open()
+			n.must(n.e.Install(context.Background(), nil, n.state))
+			if !before {
+				n.must(n.apply(n.puts(ingestor, false)))
+			}
+			n.must(n.startDomain(false))
+			pass(time.Second)
+			n.wantEmitted(item("a", 1), item("a", 1))
+
+			// An ingestor that stays goes on where it was.
+			src.Add(item("a", 2))
+			pass(time.Second)
+			n.close()
+			n.open()
+			n.must(n.e.Install(context.Background(), nil, n.state))
+			pass(time.Second)
+			n.wantEmitted(item("a", 1), item("a", 1), item("a", 2))
+		})
+	}
 }

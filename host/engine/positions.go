@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/state"
 )
 
@@ -16,8 +17,18 @@ type positions struct {
 	sequence uint64
 }
 
-func newPositions(store *state.Store, ingestor ident.Ref, epoch uint64) *positions {
-	return &positions{store: store, key: state.PositionKey{Domain: ingestor.Domain, Ingestor: ingestor.Name, Epoch: state.Epoch(epoch)}}
+func newPositions(store *state.Store, ingestor ident.Ref, epoch state.Epoch) *positions {
+	return &positions{store: store, key: state.PositionKey{Domain: ingestor.Domain, Ingestor: ingestor.Name, Epoch: epoch}}
+}
+
+// positionEpoch is the committed life of an ingestor's positions: it begins when the ingestor is created and anew with START AT NOW. It does not
+// depend on what this process saw, so a position outlives no DROP, also when the process died before it could delete it.
+func positionEpoch(d *registry.Domain, ingestor ident.Name) state.Epoch {
+	epoch := d.PositionEpoch
+	if def := d.Definitions[registry.Key{Kind: ident.KindIngestor, Name: ingestor}]; def != nil {
+		epoch = max(epoch, uint64(def.Created))
+	}
+	return state.Epoch(epoch)
 }
 
 // Load implements ingestor.Positions.

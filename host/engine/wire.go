@@ -3,26 +3,26 @@
 package engine
 
 import (
-	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/model"
 	"github.com/nervix-go/nervix/host/node/emitter"
 	"github.com/nervix-go/nervix/host/node/ingestor"
 	"github.com/nervix-go/nervix/host/node/junction"
 	"github.com/nervix-go/nervix/host/node/runtime"
+	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/relay/owner"
 	"github.com/nervix-go/nervix/host/timekeeper"
 )
 
-// wire builds the graph of one generation, in the order in which a record passes it. docs/record-path.md has a row for each hop.
+// wire builds the graph of the generation in which a domain runs, in the order in which a record passes it. docs/record-path.md has a row for each hop.
 //
 //	source process -> ingestor -> relay -> junction -> relay -> ... -> emitter -> sink process
 //
 // Nothing flows yet: start opens the sinks first and the sources last.
-func (e *Engine) wire(graph *model.Graph, generation ident.Generation, epoch uint64) *execution {
-	x := newExecution(e, graph, generation)
+func (e *Engine) wire(graph *model.Graph, d *registry.Domain) *execution {
+	x := newExecution(e, graph, d.Generation)
 
 	// 1. The clock handle that every unit of work of this generation reads.
-	x.clock = timekeeper.Unpaced(graph.Domain, generation)
+	x.clock = timekeeper.Unpaced(graph.Domain, d.Generation)
 
 	// 2. Relays: each has one owner with one buffer. They come first because every hop ends in one.
 	for _, plan := range graph.Relays {
@@ -33,7 +33,7 @@ func (e *Engine) wire(graph *model.Graph, generation ident.Generation, epoch uin
 	for _, plan := range graph.Ingestors {
 		x.ingestors = append(x.ingestors, ingestor.New(ingestor.Config{
 			Plan: plan, Targets: x.ingestTargets(plan), Sources: e.config.Sources,
-			Positions: newPositions(e.config.Store, plan.Ref, epoch),
+			Positions: newPositions(e.config.Store, plan.Ref, positionEpoch(d, plan.Ref.Name)),
 			Clock:     x.clock, Lanes: e.exec, Benches: e.benches, Alloc: e.alloc, Log: e.config.Log,
 		}))
 	}
