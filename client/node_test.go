@@ -54,6 +54,11 @@ func (p *plane) Execute(ctx context.Context, r commands.Request) commands.Outcom
 	if r.JSON {
 		out.Data = `{"x":1}`
 	}
+	if r.Text == "COMMIT" {
+		out.Commit = &wire.CommitReport{Applied: 1, Failed: 2, Operations: []wire.OperationResult{{Number: 1, Fate: wire.FateApplied, Text: "applied"},
+			{Number: 2, Fate: wire.FateFailed, Diagnostics: fault.Diagnostics{{Stage: fault.StageActivate, Code: "node.failed", Message: "no file"}}},
+			{Number: 3, Fate: wire.FateNotApplied}}}
+	}
 	if r.Text == "bad" {
 		out.Disposition = wire.DispositionFailed
 		out.Diagnostics = fault.Diagnostics{fault.At(fault.StageParse, "syntax.unexpected", fault.Span{Offset: 0, Length: 3}, "unexpected word", "hint")}
@@ -172,6 +177,13 @@ func TestCommandsAndInspections(t *testing.T) {
 	out, err = c.Execute(t.Context(), client.Command{Text: "bad", Domain: "other"})
 	if err != nil || out.Disposition != client.Failed || len(out.Diagnostics) != 1 || out.Diagnostics[0].Hint != "hint" || out.Domain != "other" {
 		t.Fatal(out, err)
+	}
+	out, err = c.Execute(t.Context(), client.Command{Text: "COMMIT"})
+	wantCommit := &client.Commit{Applied: 1, Failed: 2, Operations: []client.Operation{{Number: 1, Fate: client.FateApplied, Text: "applied"},
+		{Number: 2, Fate: client.FateFailed, Diagnostics: fault.Diagnostics{{Stage: fault.StageActivate, Code: "node.failed", Message: "no file"}}},
+		{Number: 3, Fate: client.FateNotApplied}}}
+	if diff := cmp.Diff(wantCommit, out.Commit); err != nil || diff != "" {
+		t.Fatal(err, diff)
 	}
 	domains, err := c.ListDomains(t.Context())
 	if diff := cmp.Diff([]client.Domain{{Name: "default", Status: "stopped"}, {Name: "weather", Status: "running"}}, domains); err != nil || diff != "" {

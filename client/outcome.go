@@ -48,6 +48,38 @@ type Outcome struct {
 	Transaction Transaction
 	// Cause says why a result is unknown.
 	Cause string
+	// Commit tells what became of the statements of a transaction. It is nil for everything but a COMMIT that began to apply them and
+	// came to its end, well or not: a transaction is not atomic as a whole.
+	Commit *Commit
+}
+
+// Commit is what a COMMIT came to. When an operation fails, the steps before it stay applied and what follows is not tried.
+type Commit struct {
+	// Applied is how many operations stay applied: those with the numbers 1 to Applied.
+	Applied int
+	// Failed is the number of the operation that failed, or zero when all were applied.
+	Failed int
+	// Operations has one entry a queued statement, in order.
+	Operations []Operation
+}
+
+// Fate is what became of an operation.
+type Fate string
+
+// The fates.
+const (
+	FateApplied    Fate = "applied"
+	FateFailed     Fate = "failed"
+	FateNotApplied Fate = "not_applied"
+)
+
+// Operation is one queued statement of a transaction, after COMMIT.
+type Operation struct {
+	Number int // from 1
+	Fate   Fate
+	Text   string
+	// Diagnostics say why it failed. They have no place in a text.
+	Diagnostics fault.Diagnostics
 }
 
 // StatementResult is the part of an outcome that belongs to one statement.
@@ -84,12 +116,24 @@ type Connector struct {
 func outcomeOf(o wire.CommandOutcome) Outcome {
 	out := Outcome{Disposition: Disposition(o.Disposition.String()), Reference: o.Reference, AlreadyExisted: o.AlreadyExisted,
 		Recovered: o.Recovered, Text: o.Text, Data: o.Data, Diagnostics: o.Diagnostics, Domain: o.Domain,
-		Transaction: Transaction{o.Transaction.State.String(), o.Transaction.Reference}, Cause: o.UnknownCause.String()}
+		Transaction: Transaction{o.Transaction.State.String(), o.Transaction.Reference}, Cause: o.UnknownCause.String(),
+		Commit: commitOf(o.Commit)}
 	for _, s := range o.Statements {
 		out.Statements = append(out.Statements, StatementResult{Index: int(s.Index), Disposition: Disposition(s.Disposition.String()),
 			AlreadyExisted: s.AlreadyExisted, Text: s.Text, Data: s.Data})
 	}
 	return out
+}
+
+func commitOf(r *wire.CommitReport) *Commit {
+	if r == nil {
+		return nil
+	}
+	c := &Commit{Applied: int(r.Applied), Failed: int(r.Failed)}
+	for _, o := range r.Operations {
+		c.Operations = append(c.Operations, Operation{Number: int(o.Number), Fate: Fate(o.Fate.String()), Text: o.Text, Diagnostics: o.Diagnostics})
+	}
+	return c
 }
 
 func statusOf(r wire.StatusReport) Status {

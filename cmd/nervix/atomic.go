@@ -40,7 +40,7 @@ func notAtomic(src *source) []defect {
 // atomic executes all statements in one transaction. The results are shown when the fate of the transaction is known, because a statement
 // that was queued has no effect yet.
 func (b *batch) atomic(ctx context.Context) int {
-	results, end := b.transaction(ctx)
+	results, end, note := b.transaction(ctx)
 	code := exitDone
 	for _, r := range results {
 		if err := b.print.result(b.source, r); err != nil {
@@ -50,14 +50,17 @@ func (b *batch) atomic(ctx context.Context) int {
 		code = worse(code, r.exit)
 	}
 	b.print.end(end)
+	if note != "" {
+		b.print.notef("%s", note)
+	}
 	b.stopped(len(results))
 	return code
 }
 
-// transaction gives the results of the statements that were looked at, and the text of the COMMIT.
-func (b *batch) transaction(ctx context.Context) (results []result, end string) {
+// transaction gives the results of the statements that were looked at, the text of the COMMIT, and what to say of one that was cut short.
+func (b *batch) transaction(ctx context.Context) (results []result, end, note string) {
 	if out, err := b.send(ctx, "BEGIN"); err != nil || out.Disposition != client.Completed {
-		return []result{b.source.settle(ctx, 1, placeless(out), withoutDoubt(err))}, ""
+		return []result{b.source.settle(ctx, 1, placeless(out), withoutDoubt(err))}, "", ""
 	}
 	for i := range b.source.statements {
 		r := b.queue(ctx, i+1)
@@ -68,12 +71,15 @@ func (b *batch) transaction(ctx context.Context) (results []result, end string) 
 		// The end of the session would revert it too, only later; a lost session has nothing to answer.
 		_, _ = b.send(ctx, "REVERT")
 		b.undo(results, r, reverted(fmt.Sprintf("statement %d was refused", i+1)))
-		return results, ""
+		return results, "", ""
 	}
 	out, err := b.send(ctx, "COMMIT")
 	last := b.source.settle(ctx, len(results), placeless(out), err)
 	if last.completed() {
-		return results, out.Text
+		return results, out.Text, ""
+	}
+	if err == nil && divide(b.source, results, out) {
+		return results, "", last.diagnostics[0].Message
 	}
 	why := last.diagnostics[:min(1, len(last.diagnostics))] // names the statements that stay applied, if there are any
 	if err == nil && out.Transaction.State == "open" {
@@ -85,7 +91,7 @@ func (b *batch) transaction(ctx context.Context) (results []result, end string) 
 	}
 	results[len(results)-1] = last
 	b.undo(results, last, why)
-	return results, ""
+	return results, "", ""
 }
 
 func (b *batch) send(ctx context.Context, text string) (client.Outcome, error) {
@@ -117,6 +123,48 @@ func (b *batch) undo(results []result, cause result, why fault.Diagnostics) {
 		results[i] = result{statement: r.statement, parsed: r.parsed, reference: r.reference, disposition: cause.disposition, exit: cause.exit,
 			diagnostics: b.source.locate(r.parsed, unplaced(why)), consequence: true}
 	}
+}
+
+// divide gives each queued statement its own fate when COMMIT stopped at one of them: a transaction is not atomic as a whole. It does
+// nothing and says false without a report that tells of every statement which one of them failed.
+func divide(src *source, results []result, out client.Outcome) bool {
+	queued, c := operations(results), out.Commit
+	if c == nil || len(out.Diagnostics) == 0 || len(c.Operations) != len(queued) || c.Failed < 1 || c.Failed > len(queued) {
+		return false
+	}
+	failed := results[queued[c.Failed-1]].statement
+	why := fault.Diagnostics{complaint(fault.StageApply, fault.CLINotApplied, fmt.Sprintf("it was not applied, because statement %d failed", failed))}
+	if c.Applied > 0 { // what the whole text would create exists already
+		why[0].Hint = fmt.Sprintf("mend what statement %d names, then send the statements that were not applied", failed)
+	}
+	for i, o := range c.Operations {
+		r := &results[queued[i]]
+		if o.Fate == client.FateApplied {
+			r.text = o.Text
+			continue
+		}
+		next := result{statement: r.statement, parsed: r.parsed, reference: r.reference, disposition: client.Failed, exit: exitFailed}
+		switch {
+		case i+1 != c.Failed:
+			next.diagnostics, next.consequence = src.locate(r.parsed, why), true
+		case len(o.Diagnostics) > 0:
+			next.diagnostics = src.locate(r.parsed, unplaced(o.Diagnostics))
+		default:
+			next.diagnostics = src.locate(r.parsed, unplaced(out.Diagnostics))
+		}
+		*r = next
+	}
+	return true
+}
+
+// operations gives the index of each operation of the transaction: what only reads takes no number.
+func operations(results []result) (queued []int) {
+	for i, r := range results {
+		if !reads(r.parsed.Stmt) {
+			queued = append(queued, i)
+		}
+	}
+	return queued
 }
 
 // withoutDoubt: a request of a transaction that is never committed has no effect, so a lost answer leaves nothing uncertain.

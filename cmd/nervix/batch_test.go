@@ -53,6 +53,13 @@ func refusal(code fault.Code) answer {
 		{Stage: fault.StageCheck, Code: code, Message: "refused", Span: fault.Span{Offset: 0, Length: 2}, Located: true}}}}
 }
 
+// cutShort is the answer to a COMMIT that stopped at an operation.
+func cutShort(c client.Commit) answer {
+	a := refusal(fault.TransactionFailed)
+	a.out.Commit = &c
+	return a
+}
+
 func lost(kind error) answer { return answer{err: &client.Error{Kind: kind, Reference: "ref-lost"}} }
 
 // play runs a text and gives exit code, the fate of each statement shown, and what was sent.
@@ -147,8 +154,17 @@ func TestRun(t *testing.T) {
 }
 
 func TestAtomic(t *testing.T) {
+	// req: G-063
 	open := refusal(fault.TransactionIncomplete)
 	open.out.Transaction.State = "open"
+	cut := cutShort(client.Commit{Applied: 1, Failed: 2, Operations: []client.Operation{
+		{Number: 1, Fate: client.FateApplied, Text: "operation 1 of 3 applied"},
+		{Number: 2, Fate: client.FateFailed, Diagnostics: fault.Diagnostics{{Stage: fault.StageActivate, Code: fault.NodeFailed, Message: "no file"},
+			{Stage: fault.StageActivate, Code: fault.NodeFailed, Message: "no folder", Located: true, Span: fault.Span{Offset: 1, Length: 1}}}},
+		{Number: 3, Fate: client.FateNotApplied}}})
+	silent := cutShort(client.Commit{Failed: 1, Operations: []client.Operation{{Number: 1, Fate: client.FateFailed}}})
+	run := cutShort(client.Commit{Failed: 2, Operations: []client.Operation{{Number: 1, Fate: client.FateNotApplied},
+		{Number: 2, Fate: client.FateFailed, Diagnostics: fault.Diagnostics{{Stage: fault.StageCheck, Code: "x.y", Message: "bad"}}}}})
 	for _, c := range []struct {
 		name, text string
 		answers    map[string]answer
@@ -168,6 +184,15 @@ func TestAtomic(t *testing.T) {
 		{name: "COMMIT refused", text: "START; STOP", answers: map[string]answer{"COMMIT": open}, code: exitFailed,
 			fates: []string{"1 failed cli.not_applied@0", "2 failed cli.not_applied@7"}, sent: []string{"d: BEGIN", "d: START", "d: STOP", "d: COMMIT", "d: REVERT"}},
 		{name: "COMMIT failed", text: "START; STOP", answers: map[string]answer{"COMMIT": refusal(fault.TransactionFailed)}, code: exitFailed,
+			fates: []string{"1 failed transaction.failed@0", "2 failed transaction.failed@7"}, sent: []string{"d: BEGIN", "d: START", "d: STOP", "d: COMMIT"}},
+		{name: "COMMIT cut short", text: "STOP; SHOW INGESTORS;\n START; STOP", answers: map[string]answer{"COMMIT": cut}, code: exitFailed,
+			fates: []string{"1 completed", "2 completed", "3 failed node.failed@23 node.failed@23", "4 failed cli.not_applied@30"},
+			sent:  []string{"d: BEGIN", "d: STOP", "d: SHOW INGESTORS", "d: START", "d: STOP", "d: COMMIT"}},
+		{name: "a run that COMMIT did not apply", text: "START; STOP", answers: map[string]answer{"COMMIT": run}, code: exitFailed,
+			fates: []string{"1 failed cli.not_applied@0", "2 failed x.y@7"}, sent: []string{"d: BEGIN", "d: START", "d: STOP", "d: COMMIT"}},
+		{name: "an operation that failed without a word", text: "START", answers: map[string]answer{"COMMIT": silent}, code: exitFailed,
+			fates: []string{"1 failed transaction.failed@0"}, sent: []string{"d: BEGIN", "d: START", "d: COMMIT"}},
+		{name: "a report of other operations", text: "START; STOP", answers: map[string]answer{"COMMIT": cut}, code: exitFailed,
 			fates: []string{"1 failed transaction.failed@0", "2 failed transaction.failed@7"}, sent: []string{"d: BEGIN", "d: START", "d: STOP", "d: COMMIT"}},
 		{name: "COMMIT uncertain", text: "START; STOP", answers: map[string]answer{"COMMIT": lost(client.ErrUncertain)}, code: exitUncertain,
 			fates: []string{"1 unknown control.uncertain@0", "2 unknown control.uncertain@7"}, sent: []string{"d: BEGIN", "d: START", "d: STOP", "d: COMMIT"}},

@@ -40,7 +40,7 @@ func (e executor) Revert(ctx context.Context, r commands.RevertRequest) {
 func translate(o control.Outcome) commands.Outcome {
 	out := commands.Outcome{
 		Disposition: disposition(o.Disposition), AlreadyExisted: o.AlreadyExisted, Recovered: o.Recovered, Text: o.Text, Data: string(o.JSON),
-		Diagnostics: o.Diagnostics, Domain: o.Domain,
+		Diagnostics: o.Diagnostics, Domain: o.Domain, Commit: commitReport(o.Commit),
 	}
 	if o.Disposition == control.Unknown {
 		out.UnknownCause = wire.CauseStillApplying
@@ -54,6 +54,28 @@ func translate(o control.Outcome) commands.Outcome {
 		})
 	}
 	return out
+}
+
+func commitReport(r *control.CommitReport) *wire.CommitReport {
+	if r == nil {
+		return nil
+	}
+	out := &wire.CommitReport{Applied: r.Applied, Failed: r.Failed}
+	for _, o := range r.Operations {
+		out.Operations = append(out.Operations, wire.OperationResult{Number: o.Number, Fate: fate(o.Fate), Text: o.Text, Diagnostics: o.Diagnostics})
+	}
+	return out
+}
+
+func fate(f control.Fate) wire.Fate {
+	switch f {
+	case control.FateApplied:
+		return wire.FateApplied
+	case control.FateFailed:
+		return wire.FateFailed
+	default:
+		return wire.FateNotApplied
+	}
 }
 
 func disposition(d control.Disposition) wire.Disposition {

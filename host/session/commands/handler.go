@@ -53,7 +53,8 @@ func reply(reference string, out Outcome) wire.CommandOutcome {
 	}
 	return wire.CommandOutcome{Disposition: out.Disposition, Reference: reference, AlreadyExisted: out.AlreadyExisted,
 		Recovered: out.Recovered, Text: out.Text, Data: out.Data, Statements: out.Statements, Diagnostics: out.Diagnostics,
-		Domain: string(out.Domain), Transaction: wire.Transaction(out.Transaction), UnknownCause: out.UnknownCause}
+		Domain: string(out.Domain), Transaction: wire.Transaction(out.Transaction), UnknownCause: out.UnknownCause,
+		Commit: out.Commit}
 }
 
 // ListDomains answers ListDomainsRequest.

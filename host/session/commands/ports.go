@@ -72,6 +72,8 @@ type Outcome struct {
 	Domain ident.Domain
 	// Transaction is the session's binding from now on.
 	Transaction Transaction
+	// Commit tells what became of the operations of a transaction; nil for everything but a COMMIT that was admitted and settled.
+	Commit *wire.CommitReport
 }
 
 // Node tells about this node and the cluster.
