@@ -94,10 +94,14 @@ func launchFault(c Installed, p *osProcess, err error) error {
 		return fault.New(fault.PluginProtocol, "supervise.Launch", ident.Ref{},
 			fmt.Sprintf("connector %s (%s) speaks another plugin protocol than this host (version %d)", c.Descriptor.Kind, c.Path, pluginv1.Version), err)
 	}
+	if strings.HasPrefix(text, "Unrecognized remote plugin message") && p.runner != nil {
+		err = errors.New("no handshake came: " + p.runner.Diagnose(context.Background()))
+	}
 	if p.runner != nil {
 		if reason := p.runner.reasonText(); reason != "" {
 			err = fmt.Errorf("%w (%s)", err, reason)
 		}
+		err = withOutput(err, p.runner.scribe.lastLines())
 	}
 	return startFault(c, c.Path, err)
 }

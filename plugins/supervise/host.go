@@ -59,7 +59,7 @@ func (o *Options) ensureDefaults() {
 }
 
 // Host runs the connectors of one node. It implements connector.Sources and connector.Sinks. A process is started when its first
-// session opens and then kept.
+// session opens and then kept. One that ended while no session was open is started again for the next.
 type Host struct {
 	o Options
 
@@ -164,7 +164,9 @@ func checked(subject ident.Ref, schemaClient, schemaOptions []descriptor.Option,
 	return c, o, nil
 }
 
-// OpenSource implements connector.Sources.
+// OpenSource implements connector.Sources. It waits until the source is open or the connector gave an answer. The error is a definitive
+// refusal, a process that could not be started (plugin.checksum, plugin.protocol, plugin.descriptor, plugin.start), one that ended in each
+// of openAttempts attempts, or the end of ctx.
 func (h *Host) OpenSource(ctx context.Context, plan connector.SourcePlan, events connector.SourceEvents) (connector.SourceSession, error) {
 	p, err := h.process(plan.Kind, plan.Ingestor)
 	if err != nil {
@@ -183,6 +185,7 @@ func (h *Host) OpenSource(ctx context.Context, plan connector.SourcePlan, events
 	select {
 	case err = <-s.first:
 	case <-ctx.Done():
+		return nil, s.giveUp(ctx)
 	}
 	if err != nil {
 		<-s.done

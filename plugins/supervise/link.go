@@ -78,6 +78,16 @@ func (l *link) open(in *inbound) uint32 {
 	return l.mu.next
 }
 
+// over says that the data connection has ended; what waits on the link hears of the end of the process soon.
+func (l *link) over() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
 func (l *link) forget(channel uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,11 @@ type state uint8
 //
 // idle ───────────▶ starting ─────────▶ running ─────────▶ waiting ──Timer──▶ starting
 //
-//	│ StartFailed       │ Cut                 ▲
-//	└──▶ waiting        └──▶ cutting ──Exited─┘
+//	│ StartFailed       │ Cut                 ▲ │ Unwanted
+//	│                   └──▶ cutting ──Exited─┘ └──▶ idle
+//	└──▶ retrying ──Timer──▶ starting
+//	        │ Unwanted
+//	        └──▶ failed ──Wanted──▶ starting
 //
 // Stop: running ──▶ asking ──Timer──▶ terminating ──Timer──▶ killing ──Exited──▶ stopped
 const (
@@ -20,14 +23,16 @@ const (
 	starting                 // the launcher is at work
 	running                  // configured; sessions may open channels
 	cutting                  // killed by us; waiting for its end
-	waiting                  // backoff before the next start
+	waiting                  // it ended by itself; backoff before the next start
+	retrying                 // the last start failed; backoff before the next
+	failed                   // the last start failed and nobody waits for another
 	asking                   // asked to stop, grace running
 	terminating              // TERM sent
 	killing                  // KILL sent to the process group
 	stopped                  // final
 )
 
-var stateNames = [...]string{"idle", "starting", "running", "cutting", "waiting", "asking", "terminating", "killing", "stopped"}
+var stateNames = [...]string{"idle", "starting", "running", "cutting", "waiting", "retrying", "failed", "asking", "terminating", "killing", "stopped"}
 
 func (s state) String() string { return stateNames[s] }
 
@@ -41,10 +46,11 @@ const (
 	evExited                   // the process is gone and reaped
 	evCut                      // it broke the protocol or hangs
 	evTimer                    // the armed timer fired
+	evUnwanted                 // it fired, and no session needs the process
 	evStop                     // orderly stop
 )
 
-var eventNames = [...]string{"wanted", "started", "start-failed", "exited", "cut", "timer", "stop"}
+var eventNames = [...]string{"wanted", "started", "start-failed", "exited", "cut", "timer", "unwanted", "stop"}
 
 func (e event) String() string { return eventNames[e] }
 
@@ -97,7 +103,7 @@ func (m *machine) step(e event) (effects []effect, ok bool) {
 		return nil, false
 	}
 	effects = move.effects
-	if m.state == running && e == evTimer {
+	if m.state == running && e == evTimer || e == evUnwanted {
 		m.backoff = 0
 	}
 	m.state = move.to
@@ -122,7 +128,7 @@ func (m *machine) duration() time.Duration {
 		return stopGrace
 	case terminating:
 		return termGrace
-	default: // waiting
+	default: // waiting, retrying
 		m.backoff = min(max(2*m.backoff, firstBackoff), lastBackoff)
 		return m.backoff
 	}

@@ -19,7 +19,7 @@ var moves = map[state]map[event]move{
 	starting: {
 		evWanted:      to(starting),
 		evStarted:     to(running, fxUp, fxArm),
-		evStartFailed: to(waiting, fxDown, fxArm),
+		evStartFailed: to(retrying, fxDown, fxArm),
 		evStop:        to(killing, fxKill),
 	},
 	running: {
@@ -37,10 +37,21 @@ var moves = map[state]map[event]move{
 		evStop:   to(killing, fxKill),
 	},
 	waiting: {
-		evWanted: to(waiting),
-		evTimer:  to(starting, fxStart),
-		evCut:    to(waiting),
-		evStop:   to(stopped, fxDisarm, fxEnded),
+		evWanted:   to(waiting),
+		evTimer:    to(starting, fxStart),
+		evUnwanted: to(idle),
+		evCut:      to(waiting),
+		evStop:     to(stopped, fxDisarm, fxEnded),
+	},
+	retrying: {
+		evWanted:   to(retrying),
+		evTimer:    to(starting, fxStart),
+		evUnwanted: to(failed),
+		evStop:     to(stopped, fxDisarm, fxEnded),
+	},
+	failed: {
+		evWanted: to(starting, fxStart),
+		evStop:   to(stopped, fxEnded),
 	},
 	asking: {
 		evWanted: to(asking),

@@ -4,9 +4,13 @@ package supervise
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -45,6 +49,7 @@ type process struct {
 	mu struct {
 		sync.Mutex
 		up       *link
+		ended    bool
 		sessions map[attached]struct{}
 		status   Status
 	}
@@ -53,13 +58,17 @@ type process struct {
 // attached is what a session hears of its process; calls do not block.
 type attached interface {
 	up(*link)
-	down(*link, string)
+	// down says that an incarnation is gone. notStarted is the reason when there was none: its start failed.
+	down(l *link, reason string, notStarted error)
+	// ended says that there will be no further incarnation.
+	ended()
 }
 
 type occurrence struct {
 	e      event
 	link   *link  // evStarted; evExited and evCut: whose
 	reason string // evStartFailed, evExited, evCut
+	err    error  // evStartFailed
 }
 
 // Status is one connector for `nervix status`.
@@ -68,7 +77,8 @@ type Status struct {
 	PID      int
 	State    string
 	Restarts int
-	// Reason is the last failure and LastLines the last output of the incarnation that failed.
+	// Reason is the last failure and LastLines the last output of the incarnation that failed, or failed to start. The State `retrying`
+	// says that the last start failed and is tried again; `failed` that no session waits for another, so that the next one tries at once.
 	Reason    string
 	LastLines []string
 }
@@ -93,8 +103,12 @@ func (p *process) post(o occurrence) { p.events.put(o) }
 func (p *process) attach(s attached) {
 	p.mu.Lock()
 	p.mu.sessions[s] = struct{}{}
-	up := p.mu.up
+	up, ended := p.mu.up, p.mu.ended
 	p.mu.Unlock()
+	if ended {
+		s.ended()
+		return
+	}
 	if up != nil {
 		s.up(up)
 	}
@@ -105,6 +119,12 @@ func (p *process) detach(s attached) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.mu.sessions, s)
+}
+
+func (p *process) wanted() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.mu.sessions) > 0
 }
 
 func (p *process) status() Status {
@@ -143,6 +163,9 @@ func (p *process) handle(o occurrence) {
 	if (o.e == evExited || o.e == evCut) && o.link != p.link {
 		return // of an incarnation that is over
 	}
+	if o.e == evTimer && (p.m.state == waiting || p.m.state == retrying) && !p.wanted() {
+		o.e = evUnwanted
+	}
 	effects, ok := p.m.step(o.e)
 	if !ok {
 		p.log.Error("connector supervision: unexpected event", "state", p.m.state.String(), "event", o.e.String())
@@ -165,18 +188,19 @@ func (p *process) note(o occurrence) {
 	switch o.e {
 	case evStarted:
 		s.PID = o.link.running.PID()
-	case evStartFailed, evCut, evExited:
-		if s.Reason = o.reason; o.e == evExited {
-			s.PID = 0
-			s.LastLines = p.link.running.LastLines()
-		}
+	case evStartFailed:
+		s.Reason, s.PID, s.LastLines = o.reason, 0, saidBefore(o.err)
+	case evCut:
+		s.Reason = o.reason
+	case evExited:
+		s.Reason, s.PID, s.LastLines = o.reason, 0, p.link.running.LastLines()
 	}
 	p.mu.Unlock()
 	switch o.e {
 	case evStarted:
 		p.log.Info("connector started", "pid", o.link.running.PID())
 	case evStartFailed:
-		p.log.Error("connector could not be started", "reason", o.reason)
+		p.log.Error("connector could not be started", "reason", o.reason, "last_lines", saidBefore(o.err))
 	case evCut:
 		p.log.Error("connector is cut off", "reason", o.reason)
 	case evExited:
@@ -195,7 +219,7 @@ func (p *process) perform(fx effect, o occurrence) {
 	case fxUp:
 		p.announceUp()
 	case fxDown:
-		p.announceDown(o.reason)
+		p.announceDown(o)
 	case fxArm:
 		p.alarm.Reset(p.m.timer)
 		p.armed = true
@@ -213,6 +237,7 @@ func (p *process) perform(fx effect, o occurrence) {
 			p.aborting()
 		}
 	case fxEnded:
+		p.announceEnd()
 	}
 }
 
@@ -225,7 +250,7 @@ func (p *process) launch() {
 		defer cancel()
 		r, err := p.launcher.Launch(ctx, p.kind)
 		if err != nil {
-			p.post(occurrence{e: evStartFailed, reason: err.Error()})
+			p.post(occurrence{e: evStartFailed, reason: err.Error(), err: err})
 			return
 		}
 		var l *link
@@ -234,7 +259,8 @@ func (p *process) launch() {
 		if err := p.configureLink(ctx, l); err != nil {
 			r.Kill()
 			p.bury(l)
-			p.post(occurrence{e: evStartFailed, reason: err.Error()})
+			err = p.configureFault(r, err)
+			p.post(occurrence{e: evStartFailed, reason: err.Error(), err: err})
 			return
 		}
 		p.post(occurrence{e: evStarted, link: l})
@@ -256,13 +282,24 @@ func (p *process) bury(l *link) {
 func (p *process) configureLink(ctx context.Context, l *link) error {
 	reply, err := l.control.Configure(ctx, p.configure)
 	if err != nil {
-		return fault.New(fault.PluginStart, "supervise.configure", ident.Ref{}, "connector "+p.kind.Descriptor.Kind+": configure", err)
+		return err
 	}
 	d := p.kind.Descriptor
 	if reply.GetKind() != d.Kind || reply.GetSource() != (d.Source != nil) || reply.GetSink() != (d.Sink != nil) {
 		return fault.New(fault.PluginDescriptor, "supervise.configure", ident.Ref{}, "connector "+d.Kind+" has other capabilities than its descriptor", nil)
 	}
 	return nil
+}
+
+// configureFault explains why a process that had shaken hands is not used; it is called after its end.
+func (p *process) configureFault(r Running, err error) error {
+	if fault.CodeOf(err) != "" {
+		return err
+	}
+	if status.Code(err) == codes.Unavailable { // it had ended by itself
+		err = withOutput(fmt.Errorf("it ended right after its start (%s)", r.Reason()), r.LastLines())
+	}
+	return fault.New(fault.PluginStart, "supervise.configure", ident.Ref{}, "connector "+p.kind.Descriptor.Kind+": "+p.kind.Path, err)
 }
 
 // ping notices a process that hangs (P-007).
@@ -319,13 +356,26 @@ func (p *process) announceUp() {
 	}
 }
 
-func (p *process) announceDown(reason string) {
+func (p *process) announceDown(o occurrence) {
 	p.mu.Lock()
 	p.mu.up = nil
 	list := p.listLocked()
 	p.mu.Unlock()
+	if p.m.state == stopped {
+		o.err = nil // the start was given up; that everything ended is told next
+	}
 	for _, s := range list {
-		s.down(p.link, reason)
+		s.down(p.link, o.reason, o.err)
+	}
+}
+
+func (p *process) announceEnd() {
+	p.mu.Lock()
+	p.mu.ended = true
+	list := p.listLocked()
+	p.mu.Unlock()
+	for _, s := range list {
+		s.ended()
 	}
 }
 

@@ -41,6 +41,7 @@ type note struct {
 	kind     noteKind
 	link     *link
 	reason   string
+	err      error // noteDown: the start failed
 	frame    frame
 	credit   wire.Credit
 	epoch    uint64
@@ -55,6 +56,7 @@ type noteKind uint8
 const (
 	noteUp noteKind = iota
 	noteDown
+	noteEnded
 	noteFrame
 	noteGrant
 	noteAck
@@ -70,9 +72,10 @@ func (s *session) init(p *process) {
 }
 
 func (s *session) up(l *link) { s.box.put(note{kind: noteUp, link: l}) }
-func (s *session) down(l *link, reason string) {
-	s.box.put(note{kind: noteDown, link: l, reason: reason})
+func (s *session) down(l *link, reason string, notStarted error) {
+	s.box.put(note{kind: noteDown, link: l, reason: reason, err: notStarted})
 }
+func (s *session) ended() { s.box.put(note{kind: noteEnded}) }
 
 func (s *session) deliver(f frame) {
 	if !s.box.put(note{kind: noteFrame, frame: f}) {
@@ -149,20 +152,30 @@ func (s *session) closeChannel(ctx context.Context) error {
 
 // shut is Close of both kinds of session.
 func (s *session) shut(ctx context.Context, self attached) error {
-	s.end()
-	s.p.detach(self)
-	s.box.put(note{kind: noteClose, ctx: ctx})
+	s.leave(ctx, self)
 	select {
 	case <-s.done:
 	case <-ctx.Done():
 	}
-	s.emitting.Lock()
-	s.silent = true
-	s.emitting.Unlock()
+	s.hush()
 	select {
 	case <-s.done:
 		return s.closeErr
 	default:
 		return context.Cause(ctx)
 	}
+}
+
+// leave asks the run goroutine to close the channel within ctx and to end.
+func (s *session) leave(ctx context.Context, self attached) {
+	s.end()
+	s.p.detach(self)
+	s.box.put(note{kind: noteClose, ctx: ctx})
+}
+
+// hush returns once no further callback can come.
+func (s *session) hush() {
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
+	s.silent = true
 }

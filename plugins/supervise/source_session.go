@@ -4,6 +4,7 @@ package supervise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -19,10 +20,11 @@ type sourceSession struct {
 	session
 	plan   connector.SourcePlan
 	events connector.SourceEvents
-	first  chan error // the outcome of the first attempt: nil, or a definitive refusal
+	first  chan error // how opening came out: nil, or why there is no session
 
 	// owned by run
 	answered  bool // first
+	attempts  int  // opening calls that failed before that
 	identity  []byte
 	committed []byte
 	lost      string // the reason told last, while not open
@@ -62,6 +64,13 @@ func (s *sourceSession) Reject(epoch uint64, position []byte) {
 // Close implements connector.SourceSession. It must not be called from an event.
 func (s *sourceSession) Close(ctx context.Context) error { return s.shut(ctx, s) }
 
+// giveUp ends a session whose caller waits for it no longer, without waiting. The connector still hears that it has to let go.
+func (s *sourceSession) giveUp(ctx context.Context) error {
+	s.leave(context.WithoutCancel(ctx), s)
+	s.hush()
+	return fault.New(fault.PluginHung, "supervise.OpenSource", s.plan.Ingestor, "connector "+s.plan.Kind+" had not opened the source when waiting ended", context.Cause(ctx))
+}
+
 func (s *sourceSession) run() { s.loop(s.handle, s.open, func() {}) }
 
 func (s *sourceSession) state(st connector.SourceStatus) {
@@ -83,9 +92,16 @@ func (s *sourceSession) handle(n note) (ended bool) {
 			return s.open()
 		}
 	case noteDown:
+		if n.err != nil && !s.answered {
+			return s.refuse(n.err)
+		}
 		if n.link == s.link || s.link == nil {
 			s.lose("connector " + s.plan.Kind + ": " + n.reason)
 			s.link = nil
+		}
+	case noteEnded:
+		if !s.answered {
+			return s.refuse(fault.New(fault.PluginStopped, "supervise.OpenSource", s.plan.Ingestor, "", nil))
 		}
 	case noteFrame:
 		return s.receive(n.frame)
@@ -124,14 +140,19 @@ func (s *sourceSession) lose(reason string) {
 	s.channel, s.lost = 0, reason
 	s.owed = wire.Credit{}
 	s.state(connector.SourceStatus{State: connector.Lost, Epoch: s.epoch, Detail: reason, Skipped: s.skipped})
-	s.answer(nil)
 }
 
-// open makes an attempt in the current incarnation.
+// openAttempts is how often a new source is offered to a connector that dies of it, or says nothing, before it counts as refused.
+const openAttempts = 3
+
+// open makes an attempt in the current incarnation. A refusal that may pass is an answer: the session goes on trying.
 func (s *sourceSession) open() (ended bool) {
+	l := s.link
+	if l.over() {
+		return false // noteDown follows; another call would only count as another attempt
+	}
 	ctx, cancel := osclock.WithTimeout(s.life, callTimeout)
 	defer cancel()
-	l := s.link
 	in := &inbound{source: true, deliver: s.deliver}
 	channel := l.open(in)
 	reply, err := l.control.OpenSource(ctx, &pluginv1.OpenSourceRequest{
@@ -143,6 +164,9 @@ func (s *sourceSession) open() (ended bool) {
 		return false
 	case err != nil:
 		_ = l.closeChannel(s.life, channel)
+		if s.attempts++; !s.answered && s.attempts >= openAttempts {
+			return s.refuse(s.exhausted(err))
+		}
 		s.lose("connector " + s.plan.Kind + ": " + err.Error())
 		s.retry()
 	case reply.GetRefusal().GetDefinitive():
@@ -151,6 +175,7 @@ func (s *sourceSession) open() (ended bool) {
 	case reply.GetRefusal() != nil:
 		l.forget(channel)
 		s.lose(reply.GetRefusal().GetMessage())
+		s.answer(nil)
 		s.retry()
 	default:
 		return s.opened(channel, reply)
@@ -158,15 +183,37 @@ func (s *sourceSession) open() (ended bool) {
 	return false
 }
 
+// exhausted says that no attempt came to an answer. What the end of the process told says more than the broken call does.
+func (s *sourceSession) exhausted(err error) error {
+	detail := fmt.Sprintf("connector %s failed in each of %d attempts to open the source", s.plan.Kind, s.attempts)
+	if s.lost != "" {
+		detail += " (" + s.lost + ")"
+	}
+	return fault.New(fault.PluginExited, "supervise.OpenSource", s.plan.Ingestor, detail, err)
+}
+
+// refuse ends a session that never was: OpenSource returns the error, under the name of the ingestor.
+func (s *sourceSession) refuse(err error) (ended bool) {
+	s.columns.release()
+	s.p.detach(s)
+	var f *fault.Error
+	if errors.As(err, &f) {
+		named := *f
+		named.Subject = s.plan.Ingestor
+		err = &named
+	}
+	s.answer(err)
+	return true
+}
+
 // fail ends the session for good.
 func (s *sourceSession) fail(reason string) (ended bool) {
 	_ = s.closeChannel(s.life)
+	if !s.answered {
+		return s.refuse(fault.New(fault.PluginRefused, "supervise.OpenSource", s.plan.Ingestor, reason, nil))
+	}
 	s.columns.release()
 	s.p.detach(s)
-	if !s.answered {
-		s.answer(fault.New(fault.PluginRefused, "supervise.OpenSource", s.plan.Ingestor, reason, nil))
-		return true
-	}
 	s.state(connector.SourceStatus{State: connector.Failed, Epoch: s.epoch, Detail: reason, Skipped: s.skipped})
 	return true
 }

@@ -21,8 +21,9 @@ type SinkPlan struct {
 
 // Sinks opens sinks.
 type Sinks interface {
-	// OpenSink begins a session; it follows the rules of OpenSource. A sink that cannot be opened now is not an error: it is reported
-	// as Failed or Lost, and the session goes on trying with backoff (nspl 18.2: sink startup never probes).
+	// OpenSink begins a session and returns at once; only an unknown kind or a wrong option is an error. A sink that cannot be opened now,
+	// its connector not started included, is reported as Failed or Lost, and the session goes on trying with backoff (nspl 18.2: sink
+	// startup never probes).
 	OpenSink(ctx context.Context, plan SinkPlan, events SinkEvents) (SinkSession, error)
 }
 

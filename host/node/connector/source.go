@@ -34,8 +34,11 @@ type SourcePlan struct {
 
 // Sources opens sources.
 type Sources interface {
-	// OpenSource begins a session and returns at once or after the first attempt, bounded by ctx. A definitive refusal (missing file,
-	// bad option) is returned as an error, and then there is no session. Later losses are retried by the session with backoff.
+	// OpenSource begins a session and returns once its first attempt has an outcome. An error means that there is no session and that no
+	// event follows: a definitive refusal (missing file, bad option), a connector that cannot be started (a changed or missing binary,
+	// another protocol, an end before the handshake) or that dies of every attempt, or the end of ctx (nspl 14.2: a failed startup fails
+	// the command). The caller may call again. A refusal that may pass, and every later loss, is reported as Lost and retried by the
+	// session with backoff.
 	OpenSource(ctx context.Context, plan SourcePlan, events SourceEvents) (SourceSession, error)
 }
 

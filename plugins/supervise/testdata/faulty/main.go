@@ -50,7 +50,7 @@ func main() {
 	if kind == "ancient" {
 		protocol = descriptor.Range{Min: 0, Max: 0}
 	}
-	sdk.Serve(sdk.Connector{
+	c := sdk.Connector{
 		Descriptor: descriptor.Descriptor{
 			Kind: kind, Protocol: protocol,
 			Source: &descriptor.Source{Options: options, Position: []string{"n"}},
@@ -58,7 +58,11 @@ func main() {
 		},
 		Source: func() sdk.Source { return &source{} },
 		Sink:   func() sdk.Sink { return &sink{} },
-	})
+	}
+	if kind == "pretends" && len(os.Args) == 1 { // a descriptor that promises more than the process has
+		c.Sink, c.Descriptor.Sink = nil, nil
+	}
+	sdk.Serve(c)
 }
 
 func atStart(kind string) {
@@ -72,6 +76,26 @@ func atStart(kind string) {
 		time.Sleep(time.Hour)
 	case "dies":
 		panic("cannot even start")
+	case "quits":
+		fmt.Fprintln(os.Stderr, "first words")
+		fmt.Fprintln(os.Stderr, "no licence was found")
+		os.Exit(3)
+	case "vanishes": // ends once the host has read the handshake
+		host, _ := unix.Dup(1)
+		in, out, err := os.Pipe()
+		if err == nil {
+			err = unix.Dup3(int(out.Fd()), 1, 0)
+		}
+		if err != nil {
+			panic(err)
+		}
+		go func() {
+			b := make([]byte, 4096)
+			n, _ := in.Read(b)
+			fmt.Fprintln(os.Stderr, "that was all")
+			_, _ = unix.Write(host, b[:n])
+			os.Exit(9)
+		}()
 	case "liar": // a descriptor of today, a handshake of another version
 		plugin.Serve(&plugin.ServeConfig{
 			HandshakeConfig: plugin.HandshakeConfig{ProtocolVersion: 99, MagicCookieKey: pluginv1.Handshake.MagicCookieKey, MagicCookieValue: pluginv1.Handshake.MagicCookieValue},
