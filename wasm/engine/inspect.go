@@ -132,8 +132,14 @@ func (m *module) readSection(id byte, r *reader, lim *Limits) *Failure {
 			m.funcs = append(m.funcs, r.u32())
 			m.defined++
 		}
+	case 4:
+		return readTables(r)
 	case 5:
-		for range r.count() {
+		n := r.count()
+		if n > maxMemories {
+			return compileFailure(fault.WasmModule, "the module has %d memories, more than the limit of %d", n, maxMemories)
+		}
+		for range n {
 			if f := m.readMemory(r); f != nil {
 				return f
 			}
@@ -214,6 +220,32 @@ func (m *module) readMemory(r *reader) *Failure {
 		r.u32()
 	}
 	m.ins.MemoryBytes += uint64(least) * pageBytes
+	return nil
+}
+
+// What a store may have beside its memory; the backends hold it to the same figures.
+const (
+	maxMemories      = 4
+	maxTables        = 4
+	maxTableElements = 65536
+)
+
+// readTables refuses tables that no store may have. A form it does not know is the compiler's to name.
+func readTables(r *reader) *Failure {
+	n := r.count()
+	if n > maxTables {
+		return compileFailure(fault.WasmModule, "the module has %d tables, more than the limit of %d", n, maxTables)
+	}
+	for range n {
+		const funcref = 0x70
+		if kind, flags := r.byte(), r.byte(); kind != funcref || flags > 1 {
+			return nil
+		} else if least := r.u32(); least > maxTableElements {
+			return compileFailure(fault.WasmModule, "a table of the module has %d elements, more than the limit of %d", least, maxTableElements)
+		} else if flags == 1 {
+			r.u32()
+		}
+	}
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (v View) Bytes() []byte {
 
 func (i *Instance) view(at uint32, data []byte, writable bool) View {
 	if len(data) == 0 {
-		return View{}
+		return View{at: at}
 	}
 	return View{inst: i, turn: i.turn, at: at, data: i.loans.lend(data, writable)}
 }

@@ -46,7 +46,7 @@ func TestIsolatedCompiler(t *testing.T) {
 
 // A module that would compile for minutes is given up in time, delays nobody's shutdown, and leaves no process.
 func TestCompileBomb(t *testing.T) {
-	// pains: A09
+	// pain: A09
 	w := isolated(t, engine.ProfileGuard, engine.Limits{CompileTime: 300 * time.Millisecond}, "")
 	b := bomb(t)
 	w.refused("bomb", b, fault.WasmModule, "does not compile within 300ms")

@@ -40,7 +40,7 @@ func (w world) refused(name string, module []byte, code fault.Code, part string)
 // Files that are no guest are refused with the cause.
 func TestRefusedFiles(t *testing.T) {
 	// req: W-001, W-251 half: the processor and resource are the caller's words
-	// pains: A09
+	// pain: A09
 	w := open(t, engine.Config{Limits: engine.Limits{ModuleBytes: 100_000, FunctionBytes: 20_000}}, shim.Open)
 	good := wasm(t, watguest.Guest{})
 	elf, err := os.ReadFile("/proc/self/exe")
@@ -154,6 +154,10 @@ func TestProposals(t *testing.T) {
 	} {
 		w.refused(name, wasm(t, g), fault.WasmModule, "does not compile")
 	}
+	w.refused("five memories", wasm(t, watguest.Guest{Memories: "(memory 1) (memory 1) (memory 1) (memory 1)"}), fault.WasmModule, "5 memories")
+	w.refused("five tables", wasm(t, watguest.Guest{Extra: strings.Repeat("(table 1 funcref)", 5)}), fault.WasmModule, "5 tables")
+	w.refused("large table", wasm(t, watguest.Guest{Extra: "(table 1 1 funcref) (table 65537 funcref)"}), fault.WasmModule, "65537 elements")
+	w.module(watguest.Guest{Memories: "(memory 1) (memory 1) (memory 1)", Extra: strings.Repeat("(table 65536 65536 funcref)", 4)})
 	w.refused("memory64", wasm(t, watguest.Guest{Memories: "(memory $b i64 1)"}), fault.WasmModule, "64-bit")
 	w.refused("shared memory", wasm(t, watguest.Guest{Memories: "(memory $b 1 1 shared)"}), fault.WasmModule, "shared")
 	for name, text := range map[string]string{
@@ -170,7 +174,7 @@ func TestProposals(t *testing.T) {
 // What Inspect accepts and the compiler accepts is the same module: the checks here and the library's own view of the types agree.
 // Mutated modules harm nobody: each is refused with a code, or runs within its limits.
 func TestMutatedModules(t *testing.T) {
-	// pains: A09
+	// pain: A09
 	for _, v := range variants[:2] {
 		t.Run(v.name, func(t *testing.T) {
 			w := open(t, engine.Config{Profile: v.profile}, v.open)
@@ -285,7 +289,7 @@ func TestCompiledOnce(t *testing.T) {
 
 // The cache is believed only as a whole: damage anywhere, another profile and another version are misses, and never a crash.
 func TestCache(t *testing.T) {
-	// pains: A18
+	// pain: A18
 	dir := t.TempDir()
 	b := wasm(t, watguest.Guest{})
 	get := func(profile engine.Profile, backend opener) engine.Event {

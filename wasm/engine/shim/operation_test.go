@@ -55,6 +55,39 @@ func TestBufferThatMoves(t *testing.T) {
 	})
 }
 
+// Messages of 64 MiB pass in both directions, and not a byte more.
+func TestLargestBuffer(t *testing.T) {
+	// req: W-044
+	const most = 64 << 20
+	large := watguest.Guest{Memory: "1030", Bodies: map[string]string{
+		"nervix_dump_state": "(global.set $ptr (i32.const 65536)) i32.const 67108864", "nervix_flush": "(global.set $emit (i32.const 67108865)) i32.const 0"}}
+	each(t, engine.Limits{}, func(w world) {
+		i := w.instance(large, engine.Spec{Fuel: 1e6, Memory: 128 << 20})
+		i.Begin(engine.OpBatch, now)
+		a, err := i.Deliver(engine.ProcessBatch, make([]byte, most))
+		if err != nil || a.Output.Len() != most {
+			w.Errorf("%d bytes, %v", a.Output.Len(), err)
+		}
+		i.Begin(engine.OpSave, now)
+		if a, err = i.Dump(); err != nil || a.Output.Len() != most {
+			w.Errorf("%d bytes, %v", a.Output.Len(), err)
+		}
+		i.Begin(engine.OpFlush, now)
+		_, err = i.Flush()
+		if f := want(w, err, fault.WasmBuffer); f.Gone || !strings.Contains(f.Error(), "guest buffer size 67108865 exceeds configured limit 67108864") {
+			w.Error(f)
+		}
+		i.Begin(engine.OpBatch, now)
+		_, err = i.Alloc(most + 1)
+		want(w, err, fault.WasmBuffer)
+		if v, err := i.Alloc(0); err != nil || v.Len() != 0 {
+			w.Error(err)
+		} else if _, err := i.Send(engine.ProcessBatch, v.At(), 0); err != nil {
+			w.Error(err)
+		}
+	})
+}
+
 // A view ends with the next call, and a message has to lie in the last grant.
 func TestViewsAndGrants(t *testing.T) {
 	// req: W-040 half: the writer of the messages is not here, W-043
