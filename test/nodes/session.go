@@ -172,6 +172,18 @@ func (s *Session) Describe(what string, target any) string {
 	return out.Data
 }
 
+// Revision is the committed revision that the node has installed.
+func (s *Session) Revision() uint64 {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	status, err := s.Status(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return uint64(status.Revision)
+}
+
 // Finish waits until an ingestor is finished with nothing unresolved, as long as its position moves.
 func (s *Session) Finish(name string) Ingestor {
 	s.t.Helper()
