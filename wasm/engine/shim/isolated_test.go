@@ -47,7 +47,9 @@ func TestIsolatedCompiler(t *testing.T) {
 // A module that would compile for minutes is given up in time, delays nobody's shutdown, and leaves no process.
 func TestCompileBomb(t *testing.T) {
 	// pain: A09
-	w := isolated(t, engine.ProfileGuard, engine.Limits{CompileTime: 300 * time.Millisecond}, "")
+	dir := t.TempDir()
+	isolated(t, engine.ProfileGuard, engine.Limits{}, dir).module(watguest.Guest{}) // for the cache
+	w := isolated(t, engine.ProfileGuard, engine.Limits{CompileTime: 300 * time.Millisecond}, dir)
 	b := bomb(t)
 	w.refused("bomb", b, fault.WasmModule, "does not compile within 300ms")
 	if _, err := w.batch(w.instance(watguest.Guest{}, plain), "x"); err != nil {
