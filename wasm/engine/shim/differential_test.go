@@ -167,7 +167,7 @@ func callSelf(name string) string {
 // The shim and the reference show the same of every hostile guest, in both profiles: answers, outputs, fuel, codes, texts. No guest
 // harms the host, and the engine serves a good guest afterwards.
 func TestDifferential(t *testing.T) {
-	// req: W-027, W-029, W-033, W-037, W-100 half: the checkpoint that follows
+	// req: W-029, W-033, W-037, W-027 half: the error policy, W-100 half: the checkpoint that follows
 	// pain: A03, A04, A05
 	guests := hostile()
 	var first map[string][]string
