@@ -82,6 +82,7 @@ func atStart(kind string) {
 		os.Exit(3)
 	case "vanishes": // ends once the host has read the handshake
 		host, _ := unix.Dup(1)
+		stderr := os.Stderr // go-plugin is about to exchange it
 		in, out, err := os.Pipe()
 		if err == nil {
 			err = unix.Dup3(int(out.Fd()), 1, 0)
@@ -92,7 +93,7 @@ func atStart(kind string) {
 		go func() {
 			b := make([]byte, 4096)
 			n, _ := in.Read(b)
-			fmt.Fprintln(os.Stderr, "that was all")
+			fmt.Fprintln(stderr, "that was all")
 			_, _ = unix.Write(host, b[:n])
 			os.Exit(9)
 		}()
