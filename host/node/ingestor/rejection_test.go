@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,13 @@ func (b *broker) wrote() []string {
 		_, out[i], _ = strings.Cut(line, " ")
 	}
 	return out
+}
+
+// text is the diary with its times.
+func (b *broker) text() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.diary, "\n")
 }
 
 // stream is one open source of the broker.
@@ -224,7 +232,7 @@ func (k *kit) noCommitPasses(line int) {
 	for _, entry := range k.b.wrote() {
 		var n int
 		if _, err := fmt.Sscanf(entry, "commit %d", &n); err == nil && n >= line {
-			k.T.Fatalf("line %d was passed:\n%s", line, strings.Join(k.b.diary, "\n"))
+			k.T.Fatalf("line %d was passed:\n%s", line, k.b.text())
 		}
 	}
 	if k.at.line() >= line {
@@ -263,11 +271,11 @@ func TestFailedAndTimedOutRowsAreRejected(t *testing.T) {
 			if how == "timed out" {
 				k.pass(4900 * time.Millisecond) // ACK TIMEOUT is 5 s
 				if n := k.count("reject 2"); n != 0 {
-					k.T.Fatalf("rejected before ACK TIMEOUT:\n%s", strings.Join(k.b.diary, "\n"))
+					k.T.Fatalf("rejected before ACK TIMEOUT:\n%s", k.b.text())
 				}
 				k.pass(1500 * time.Millisecond)
 				if n := k.count("reject 2"); n != 1 || k.count("reject 4") != 1 {
-					k.T.Fatalf("\n%s", strings.Join(k.b.diary, "\n"))
+					k.T.Fatalf("\n%s", k.b.text())
 				}
 				k.noCommitPasses(1)
 				r.Let(nil)
@@ -288,7 +296,7 @@ func TestFailedAndTimedOutRowsAreRejected(t *testing.T) {
 			}
 			k.pass(time.Second)
 			if k.at.line() != 4 || k.in.Observe().Unresolved != 0 || k.count("commit 4") != 1 {
-				k.T.Fatalf("durable line %d, %+v\n%s", k.at.line(), k.in.Observe(), strings.Join(k.b.diary, "\n"))
+				k.T.Fatalf("durable line %d, %+v\n%s", k.at.line(), k.in.Observe(), k.b.text())
 			}
 		})
 	}
@@ -302,9 +310,9 @@ func TestRejectionThatFails(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			overSessions(t, source(wide, toReadings+log+general), []string{good(1), "?", good(3), good(4)}, func(k *kit) {
 				r := k.Reader("readings")
-				failures := 0
+				var failures atomic.Int64
 				k.b.onReject = func(int) error {
-					if failures++; failures > 3 {
+					if failures.Add(1) > 3 {
 						return nil
 					}
 					if how == "refused" {
@@ -334,24 +342,24 @@ func TestRejectionThatFails(t *testing.T) {
 						}
 						k.b.do(func() { k.b.down, k.b.diary = false, nil })
 					}
-					if failures > 3 {
+					if failures.Load() > 3 {
 						break
 					}
 				}
-				if failures <= 3 {
-					t.Fatalf("asked %d times\n%s", failures, strings.Join(k.b.diary, "\n"))
+				if failures.Load() <= 3 {
+					t.Fatalf("asked %d times\n%s", failures.Load(), k.b.text())
 				}
 				// Each time the source was opened again, the line was the first thing it sent.
 				wrote := k.b.wrote()
 				for i, entry := range wrote {
 					if strings.HasPrefix(entry, "open after") && entry != "open after 0" && (entry != "open after 1" || wrote[i+1] != "send 2") {
-						t.Fatalf("%s\n%s", entry, strings.Join(k.b.diary, "\n"))
+						t.Fatalf("%s\n%s", entry, k.b.text())
 					}
 				}
 				k.b.do(func() { k.b.lines[1] = good(2) })
 				k.pass(time.Minute)
 				if k.at.line() != 4 || k.in.Observe().Unresolved != 0 || k.count("again 2") == 0 {
-					t.Fatalf("durable line %d, %+v\n%s", k.at.line(), k.in.Observe(), strings.Join(k.b.diary, "\n"))
+					t.Fatalf("durable line %d, %+v\n%s", k.at.line(), k.in.Observe(), k.b.text())
 				}
 				rows := r.Rows()
 				for i := range 4 {
