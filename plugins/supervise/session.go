@@ -17,6 +17,7 @@ import (
 // Its fields below `owned` belong to the run goroutine of the session.
 type session struct {
 	p    *process
+	self attached // the session as its process knows it
 	box  *mailbox[note]
 	done chan struct{}
 	life context.Context // ends when Close is called: cuts an open call short
@@ -48,7 +49,6 @@ type note struct {
 	position []byte
 	attempt  uint64
 	batch    arrow.RecordBatch
-	ctx      context.Context // of Close
 }
 
 type noteKind uint8
@@ -65,8 +65,8 @@ const (
 	noteClose
 )
 
-func (s *session) init(p *process) {
-	s.p, s.box, s.done, s.alarm = p, newMailbox[note](), make(chan struct{}), osclock.NewAlarm(time.Hour)
+func (s *session) init(p *process, self attached) {
+	s.p, s.self, s.box, s.done, s.alarm = p, self, newMailbox[note](), make(chan struct{}), osclock.NewAlarm(time.Hour)
 	s.alarm.Stop()
 	s.life, s.end = context.WithCancel(context.Background())
 }
@@ -99,10 +99,11 @@ func (s *session) retry() {
 	s.armed = true
 }
 
-// loop serves the mailbox until handle ends it.
+// loop serves the mailbox until handle ends it. Until then it hears of its process, also while Close waits for an answer of it.
 // late is called when the alarm fires while the channel is open.
 func (s *session) loop(handle func(note) (ended bool), open func() (ended bool), late func()) {
 	defer close(s.done)
+	defer s.p.detach(s.self)
 	defer s.alarm.Stop()
 	var spare []note
 	for {
@@ -140,7 +141,8 @@ func (s *session) discard(rest []note) {
 	}
 }
 
-// closeChannel lets the connector go of the source or sink; errors end with the incarnation anyway.
+// closeChannel lets the connector go of the source or sink; errors end with the incarnation anyway. Its patience is its own, not that of who
+// closes: a connector that is not told would keep what a successor wants to open.
 func (s *session) closeChannel(ctx context.Context) error {
 	if s.link == nil || s.channel == 0 {
 		return nil
@@ -151,8 +153,8 @@ func (s *session) closeChannel(ctx context.Context) error {
 }
 
 // shut is Close of both kinds of session.
-func (s *session) shut(ctx context.Context, self attached) error {
-	s.leave(ctx, self)
+func (s *session) shut(ctx context.Context) error {
+	s.leave()
 	select {
 	case <-s.done:
 	case <-ctx.Done():
@@ -166,11 +168,10 @@ func (s *session) shut(ctx context.Context, self attached) error {
 	}
 }
 
-// leave asks the run goroutine to close the channel within ctx and to end.
-func (s *session) leave(ctx context.Context, self attached) {
+// leave asks the run goroutine to close the channel and to end.
+func (s *session) leave() {
 	s.end()
-	s.p.detach(self)
-	s.box.put(note{kind: noteClose, ctx: ctx})
+	s.box.put(note{kind: noteClose})
 }
 
 // hush returns once no further callback can come.

@@ -28,19 +28,18 @@ type sinkSession struct {
 	events connector.SinkEvents
 
 	// owned by run
-	told     connector.SinkStatus
-	enc      arrowipc.Encoder
-	pending  bool // an attempt is under way
-	attempt  uint64
-	first    uint64
-	last     uint64
-	closing  bool
-	closeCtx context.Context
+	told    connector.SinkStatus
+	enc     arrowipc.Encoder
+	pending bool // an attempt is under way
+	attempt uint64
+	first   uint64
+	last    uint64
+	closing bool
 }
 
 func newSinkSession(p *process, plan connector.SinkPlan, events connector.SinkEvents) *sinkSession {
 	s := &sinkSession{plan: plan, events: events}
-	s.init(p)
+	s.init(p, s)
 	return s
 }
 
@@ -54,7 +53,7 @@ func (s *sinkSession) Publish(attempt uint64, batch arrow.RecordBatch) {
 
 // Close implements connector.SinkSession: an attempt under way is answered first, as long as ctx lasts. It must not be called from an
 // event.
-func (s *sinkSession) Close(ctx context.Context) error { return s.shut(ctx, s) }
+func (s *sinkSession) Close(ctx context.Context) error { return s.shut(ctx) }
 
 func (s *sinkSession) run() { s.loop(s.handle, s.open, s.late) }
 
@@ -93,14 +92,14 @@ func (s *sinkSession) handle(n note) (ended bool) {
 		s.publish(n.attempt, n.batch)
 		n.batch.Release()
 	case noteClose:
-		s.closing, s.closeCtx = true, n.ctx
+		s.closing = true
 		return !s.pending && s.letGo()
 	}
 	return false
 }
 
 func (s *sinkSession) letGo() (ended bool) {
-	s.closeErr = s.closeChannel(s.closeCtx)
+	s.closeErr = s.closeChannel(context.Background())
 	return true
 }
 
@@ -188,8 +187,11 @@ func (s *sinkSession) receive(f frame) (ended bool) {
 		return s.answered(f)
 	case wire.KindFailed:
 		reason := bodyText(f)
-		_ = s.closeChannel(s.life)
+		_ = s.closeChannel(context.Background())
 		s.lose(reason)
+		if s.closing {
+			return true
+		}
 		s.retry()
 	default:
 		s.violated(fmt.Errorf("a frame of kind %d", f.h.Kind))

@@ -40,7 +40,7 @@ func newSourceSession(p *process, plan connector.SourcePlan, events connector.So
 		plan.CreditRows = math.MaxInt64 / 8
 	}
 	s := &sourceSession{plan: plan, events: events, first: make(chan error, 1), identity: plan.Identity, committed: plan.Position}
-	s.init(p)
+	s.init(p, s)
 	return s
 }
 
@@ -62,11 +62,11 @@ func (s *sourceSession) Reject(epoch uint64, position []byte) {
 }
 
 // Close implements connector.SourceSession. It must not be called from an event.
-func (s *sourceSession) Close(ctx context.Context) error { return s.shut(ctx, s) }
+func (s *sourceSession) Close(ctx context.Context) error { return s.shut(ctx) }
 
 // giveUp ends a session whose caller waits for it no longer, without waiting. The connector still hears that it has to let go.
 func (s *sourceSession) giveUp(ctx context.Context) error {
-	s.leave(context.WithoutCancel(ctx), s)
+	s.leave()
 	s.hush()
 	return fault.New(fault.PluginHung, "supervise.OpenSource", s.plan.Ingestor, "connector "+s.plan.Kind+" had not opened the source when waiting ended", context.Cause(ctx))
 }
@@ -118,7 +118,7 @@ func (s *sourceSession) handle(n note) (ended bool) {
 	case noteReject:
 		s.reject(n.epoch, n.position)
 	case noteClose:
-		s.closeErr = s.closeChannel(n.ctx)
+		s.closeErr = s.closeChannel(context.Background())
 		s.columns.release()
 		return true
 	}

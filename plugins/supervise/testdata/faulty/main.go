@@ -229,11 +229,19 @@ func (s *sink) Publish(_ context.Context, p sdk.Payloads, a *sdk.Answers) error 
 	if err := fault(s.o, "publish"); err != nil {
 		return err
 	}
-	if s.o["mode"] == "mute" {
+	switch s.o["mode"] {
+	case "mute":
 		return nil
+	case "slow":
+		time.Sleep(time.Second)
 	}
 	a.AllDelivered(p)
 	return nil
 }
 
-func (s *sink) Close() error { return fault(s.o, "close") }
+func (s *sink) Close() error {
+	if s.o["mode"] == "slow" {
+		return os.WriteFile(s.o["once"], nil, 0o600)
+	}
+	return fault(s.o, "close")
+}
