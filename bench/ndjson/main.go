@@ -19,7 +19,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -63,7 +62,7 @@ func main() {
 			results[i] = append(results[i], c.run(output, kept))
 		}
 	}
-	fmt.Printf("%-24s %28s %12s %12s %10s\n", "", "MiB/s/core median (min..max)", "cpu s", "wall s", "MiB rss")
+	fmt.Printf("%-24s %28s %12s %12s\n", "", "MiB/s/core median (min..max)", "cpu s", "wall s")
 	for i, c := range contenders {
 		report(c.name, bytes, results[i])
 	}
@@ -75,10 +74,7 @@ type contender struct {
 	command []string
 }
 
-type result struct {
-	cpu, wall time.Duration
-	rss       int64
-}
+type result struct{ cpu, wall time.Duration }
 
 // run measures one run of a process tree; the processes it started are waited for by it, so that its usage holds theirs.
 func (c contender) run(output string, kept int) result {
@@ -94,8 +90,7 @@ func (c contender) run(output string, kept int) result {
 		fmt.Fprintf(os.Stderr, "%s wrote %d lines, want %d\n", c.name, got, kept)
 		os.Exit(1)
 	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return result{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall, usage.Maxrss}
+	return result{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), wall}
 }
 
 func report(name string, bytes int64, results []result) {
@@ -106,8 +101,8 @@ func report(name string, bytes int64, results []result) {
 	slices.Sort(rates)
 	slices.SortFunc(results, func(a, b result) int { return int(a.cpu - b.cpu) })
 	mid := results[len(results)/2]
-	fmt.Printf("%-24s %10.1f (%.1f..%.1f) %20.2f %12.2f %10d\n",
-		name, rates[len(rates)/2], rates[0], rates[len(rates)-1], mid.cpu.Seconds(), mid.wall.Seconds(), mid.rss/1024)
+	fmt.Printf("%-24s %10.1f (%.1f..%.1f) %20.2f %12.2f\n",
+		name, rates[len(rates)/2], rates[0], rates[len(rates)-1], mid.cpu.Seconds(), mid.wall.Seconds())
 }
 
 // profile prints where the daemon spends its time in one more run.

@@ -69,7 +69,6 @@ func (b *broker) text() string {
 type stream struct {
 	b    *broker
 	next int
-	ctx  context.Context
 }
 
 func lineOf(position []byte) int {
