@@ -161,6 +161,12 @@ func (s *sinkSession) publish(attempt uint64, batch arrow.RecordBatch) {
 	}
 	ids, ok := batch.Column(connector.SinkID).(*array.Uint64)
 	parts, size, err := s.enc.Encode(batch)
+	if err == nil && ok && size > s.p.maxBody && batch.NumRows() == 1 { // no attempt will ever take it, and the payloads behind it want to go on
+		id := ids.Value(0)
+		answer := connector.SinkAnswer{FirstID: id, LastID: id, Rejected: fmt.Sprintf("the payload is too long for a connector: %d bytes in all, the limit is %d", size, s.p.maxBody)}
+		s.emit(func() { s.events.SinkAnswered(attempt, []connector.SinkAnswer{answer}, nil) })
+		return
+	}
 	if err == nil && (!ok || size > s.p.maxBody) {
 		err = fmt.Errorf("the batch has %d bytes, the limit is %d", size, s.p.maxBody)
 	}

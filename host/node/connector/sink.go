@@ -27,6 +27,10 @@ type Sinks interface {
 	OpenSink(ctx context.Context, plan SinkPlan, events SinkEvents) (SinkSession, error)
 }
 
+// MaxAttemptBytes bounds the payload bytes of one attempt; only a payload that is longer goes alone beyond it. With its columns it stays below
+// what connectors take in a frame.
+const MaxAttemptBytes = 16 << 20
+
 // Column indexes of a sink batch.
 const (
 	SinkID      = 0 // Uint64, identity of the payload within the session, ascending
@@ -59,7 +63,8 @@ type SinkStatus struct {
 // SinkSession is an open sink.
 type SinkSession interface {
 	// Publish offers a batch under an attempt number; the session retains the batch as long as it needs it. One attempt at a time.
-	// It must be called in State Open only; otherwise the attempt is answered with a failure.
+	// It must be called in State Open only; otherwise the attempt is answered with a failure. The batch holds MaxAttemptBytes of payloads
+	// at most, or one payload.
 	Publish(attempt uint64, batch arrow.RecordBatch)
 	// Close flushes and ends the session, bounded by ctx.
 	Close(ctx context.Context) error

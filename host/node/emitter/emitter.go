@@ -65,8 +65,9 @@ type sinkState struct {
 	open     bool
 	parked   bool // the relays are held back
 	attempt  uint64
-	under    bool // an attempt is under way
-	failures int  // attempts that failed since the last completed flush
+	last     uint64 // the newest payload of the attempt
+	under    bool   // an attempt is under way
+	failures int    // attempts that failed since the last completed flush
 	retryAt  vtime.Mono
 	waiting  bool // a retry waits
 	retry    lanes.Timer

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/host/kernel/lineage"
@@ -84,7 +85,7 @@ func (e *Emitter) expired(l *lanes.Lane) {
 	e.publish(l)
 }
 
-// publish offers every unanswered payload in one attempt. From here until all are answered the relays are held back.
+// publish offers the unanswered payloads, as many as one attempt holds. From here until all are answered the relays are held back.
 func (e *Emitter) publish(l *lanes.Lane) {
 	if !e.due || len(e.held) == 0 || e.closed {
 		return
@@ -97,22 +98,73 @@ func (e *Emitter) publish(l *lanes.Lane) {
 	if e.sink.under || e.sink.waiting || !e.sink.open || e.session == nil {
 		return
 	}
-	pieces := make([]batch.Piece, 0, len(e.held))
-	rows := 0
-	for _, p := range e.held {
-		if p.open == 0 {
-			continue
-		}
-		p.record.Retain()
-		pieces = append(pieces, batch.Piece{Record: p.record, Rows: p.unanswered(), Low: noMarks(p.rows), High: noMarks(p.rows)})
-		rows += p.open
-	}
-	record, _, _ := batch.Gather(sinkSchema, pieces, e.config.Alloc)
+	record := e.portion()
 	e.sink.attempt++
 	e.sink.under = true
 	e.stats.publishing()
 	e.session.Publish(e.sink.attempt, record)
 	record.Release()
+}
+
+// portion gathers the oldest unanswered payloads: those of the whole flush, unless they are more than an attempt may hold.
+func (e *Emitter) portion() arrow.RecordBatch {
+	pieces := make([]batch.Piece, 0, len(e.held))
+	room := connector.MaxAttemptBytes
+	for _, p := range e.held {
+		if p.open == 0 {
+			continue
+		}
+		rows, size, whole := p.oldest(room, len(pieces) == 0)
+		if !whole && len(rows) == 0 {
+			break
+		}
+		p.record.Retain()
+		pieces = append(pieces, batch.Piece{Record: p.record, Rows: rows, Low: noMarks(p.rows), High: noMarks(p.rows)})
+		e.sink.last = p.firstID + uint64(p.rows) - 1
+		if room -= size; !whole {
+			e.sink.last = p.firstID + uint64(rows[len(rows)-1])
+			break
+		}
+	}
+	record, _, _ := batch.Gather(sinkSchema, pieces, e.config.Alloc)
+	return record
+}
+
+// oldest lists the unanswered rows that fit into room, nil for all rows there are; whole says that no unanswered row is left out. With first
+// set the oldest row is among them whatever its size.
+func (p *payloads) oldest(room int, first bool) (rows []uint32, size int, whole bool) {
+	offsets := p.record.Column(connector.SinkPayload).(*array.Binary).ValueOffsets()
+	rows = p.unanswered()
+	if rows == nil {
+		if size = int(offsets[p.rows] - offsets[0]); size <= room {
+			return nil, size, true
+		}
+		rows = make([]uint32, 0, p.rows)
+		for r := range p.rows {
+			rows = append(rows, uint32(r))
+		}
+	}
+	size = 0
+	for n, r := range rows {
+		more := int(offsets[r+1] - offsets[r])
+		if size+more > room && (n > 0 || !first) {
+			return rows[:n], size, false
+		}
+		size += more
+	}
+	return rows, size, true
+}
+
+// oldest is the identity of the oldest payload without an answer; there is one.
+func (e *Emitter) oldest() uint64 {
+	for _, p := range e.held {
+		for row := 0; p.open > 0; row++ {
+			if !p.answered(row) {
+				return p.firstID + uint64(row)
+			}
+		}
+	}
+	return e.nextID
 }
 
 // noMarks is a shared column of zero watermarks: sinks have none.
@@ -135,6 +187,11 @@ func (e *Emitter) attemptEnded(l *lanes.Lane, attempt uint64, answers []connecto
 		e.judge(l, a)
 	}
 	if e.complete(l) {
+		return
+	}
+	if failure == nil && e.oldest() > e.sink.last { // the next portion
+		e.sink.failures = 0
+		e.publish(l)
 		return
 	}
 	e.sink.failures++
