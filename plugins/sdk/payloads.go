@@ -37,7 +37,8 @@ func (p Payloads) Bytes() int {
 	if p.Len() == 0 {
 		return 0
 	}
-	return int(p.payload.ValueOffset(p.Len()) - p.payload.ValueOffset(0))
+	offsets := p.payload.ValueOffsets()
+	return int(offsets[p.Len()] - offsets[0])
 }
 
 // Answers collects the outcome of an attempt. Each payload is answered at most once, in order.
