@@ -362,8 +362,8 @@ func (x *world) compare(t *rapid.T) {
 }
 
 func TestWindowAgreesWithReference(t *testing.T) {
-	// pain: K02 half: the window's part; that nothing but a durable emission settles a block is shown by the node tests
-	// pain: K07 half: a failed row never moves the position; the policies are tested in the nodes
+	// req: K02 half: the window's part; that nothing but a durable emission settles a block is shown by the node tests
+	// req: K07 half: a failed row never moves the position; the policies are tested in the nodes
 	rapid.Check(t, func(t *rapid.T) {
 		x := &world{w: NewWindow(testTimeout, testBackoff, testMaxBackoff), now: vtime.MonoFromNS(rapid.Int64Range(-1e18, 1e18).Draw(t, "start"))}
 		ops := map[string]func(*rapid.T){

@@ -90,7 +90,7 @@ func rawBuffers(rows, nulls int, validity, offsets, values []byte) []byte {
 }
 
 func TestRefusals(t *testing.T) {
-	// pain: F06
+	// req: F06
 	text := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
 	r, err := NewReader(text, Limits{MaxRows: 1000})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // TestConversions goes through every row of the conversion table of nspl 6.2.
 func TestConversions(t *testing.T) {
-	// pain: N05
+	// req: N05
 	inf, nan := math.Inf(1), math.NaN()
 	negZero := math.Copysign(0, -1)
 	failed := expr.CastFailed

@@ -325,7 +325,7 @@ func agree(t *rapid.T, what string, got, want []any) {
 
 // TestAgainstReference: a program gives what a walk over the tree gives for every row, folded or not, whole or split.
 func TestAgainstReference(t *testing.T) {
-	// pain: N05
+	// req: N05
 	scratch := expr.NewScratch()
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

@@ -33,7 +33,7 @@ var edges = map[types.Scalar][]any{
 // TestOperandForms runs every operator of every type over all pairs of edge values, with columns and with keys (one value for all rows)
 // on either side, and compares with the reference.
 func TestOperandForms(t *testing.T) {
-	// pain: N05
+	// req: N05
 	for kind, values := range edges {
 		var left, right []any
 		for range 3 { // more than one byte of results, and a partial one

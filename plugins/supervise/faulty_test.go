@@ -259,7 +259,7 @@ func TestSinkLeavesPayloadsUnanswered(t *testing.T) {
 }
 
 func TestPanicText(t *testing.T) {
-	// pain: B04
+	// req: B04
 	for mode, text := range map[string]string{
 		"panic_open":      "told to panic in open",
 		"background_open": "told to panic in the background",

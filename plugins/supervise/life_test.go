@@ -80,7 +80,7 @@ func beHost(dir string) {
 
 func TestHostKilled(t *testing.T) {
 	// req: P-008
-	// pain: B01
+	// req: B01
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "SUPERVISE_TEST_HOST="+built)
 	out, err := cmd.StdoutPipe()
@@ -198,7 +198,7 @@ func TestNoSecretsInArgumentsOrEnvironment(t *testing.T) {
 }
 
 func TestLongTemporaryDirectory(t *testing.T) {
-	// pain: B06, B08
+	// req: B06, B08
 	long := filepath.Join(t.TempDir(), strings.Repeat("d", 150))
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)

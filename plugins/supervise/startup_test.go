@@ -68,7 +68,7 @@ func processesOf(kind string) (found []string) {
 func TestConnectorThatCannotStartRefusesSources(t *testing.T) {
 	// req: P-005 half: the checksum is in the descriptor file, not in the node's configuration
 	// req: P-017 half: one instance
-	// pain: B04
+	// req: B04
 	for _, c := range []struct {
 		kind  string
 		code  fault.Code

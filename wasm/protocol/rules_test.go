@@ -145,7 +145,7 @@ func TestOutputRules(t *testing.T) {
 	// req: W-112 half: union, enumerations, required members, identifier, prefix, trailing bytes; the rest in TestBindRules and the ledger's tests
 	// req: W-113
 	// req: W-115 half: the decoder; not yet a guest
-	// pain: A10
+	// req: A10
 	judge(t, outputRefusals(t), func(b []byte) error { _, err := protocol.DecodeOutput(b); return err })
 }
 

@@ -36,7 +36,7 @@ func TestLines(t *testing.T) {
 		{"a\nb\n", "1 0..2 a|2 2..4 b"},
 		{"a\r\nb\r\r\n", "1 0..3 a|2 3..7 b\r"},
 		{"\xef\xbb\xbfa\n\xef\xbb\xbfb", "1 0..5 a|2 5..9 \xef\xbb\xbfb"},
-		{"a\nlast", "1 0..2 a|2 2..6 last"}, // pain: N02
+		{"a\nlast", "1 0..2 a|2 2..6 last"}, // req: N02
 		{"a\nlast\r", "1 0..2 a|2 2..7 last\r"},
 		{"\n\r\nx", "1 0..1 |2 1..3 |3 3..4 x"},
 		{"12345678\n123456789\nok\n", "1 0..9 12345678|2 9..19 TOO LONG|3 19..22 ok"},
@@ -75,7 +75,7 @@ func (e endless) ReadAt(b []byte, at int64) (int, error) {
 }
 
 func TestLineLengths(t *testing.T) {
-	// pain: N01
+	// req: N01
 	for _, n := range []int{1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1 << 20, 1<<20 + 1} {
 		got := all(t, strings.Repeat("x", n)+"\nnext\n", 1<<20, place{})
 		if len(got) != 2 || got[0].tooLong != (n > 1<<20) || string(got[1].text) != "next" || !got[0].tooLong && len(got[0].text) != n {

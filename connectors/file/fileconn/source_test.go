@@ -78,7 +78,7 @@ func (w world) refused(plan connector.SourcePlan, part string) {
 }
 
 func TestLinesOfAnyLength(t *testing.T) {
-	// pain: N01, N02
+	// req: N01, N02
 	w := newWorld(t)
 	lengths := []int{1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1 << 20, 20 << 20, 5}
 	var text strings.Builder

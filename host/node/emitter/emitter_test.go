@@ -16,7 +16,7 @@ import (
 
 func TestOnePublishAFlush(t *testing.T) {
 	// req: P-037 half: the shape of a record sink; rows and requests come with their sinks
-	// pain: K02 half: rows settle with the sink's confirmation; the position's side is in the ingestor
+	// req: K02 half: rows settle with the sink's confirmation; the position's side is in the ingestor
 	sink := &nodetest.Sink{Respond: func(nodetest.Attempt) nodetest.Answer { return nodetest.Answer{None: true} }}
 	run(t, text("readings, beds WHERE wet > 0.0", all+" WHERE bed != 'no'", each, "LOG"), sink, func(b *bench) {
 		first := b.put(rows("a", "b", "no")...)

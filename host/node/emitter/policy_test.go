@@ -68,7 +68,7 @@ func TestRejectedPayloads(t *testing.T) {
 }
 
 func TestPayloadsThatCannotBeEncoded(t *testing.T) {
-	// pain: N06 half: JSON, policy error; other codecs come later
+	// req: N06 half: JSON, policy error; other codecs come later
 	for policy, failed := range map[string][]int{"IGNORE": {}, "LOG": {1, 2}, sendFlaws: {}} {
 		run(t, text("readings", all, immediate, policy), &nodetest.Sink{}, func(b *bench) {
 			flaws := b.Reader("flaws")

@@ -64,7 +64,7 @@ func TestWritesJoin(t *testing.T) {
 }
 
 func TestPositionIsAcknowledgedWhenDurable(t *testing.T) {
-	// pain: K02
+	// req: K02
 	run(t, source(wide, toReadings+ignore+general), goods(8), func(b *bench) {
 		b.at.Hold()
 		r := b.Reader("readings")

@@ -226,7 +226,7 @@ func TestManyBranches(t *testing.T) {
 
 func TestErrorRecordCarriesTheAcknowledgement(t *testing.T) {
 	// req: P-021 half: rows and error records of one payload; payloads that unfold into several messages come with their codecs
-	// pain: K02 half: the position moves after the last consumer's answer; the sink's side is in the emitter
+	// req: K02 half: the position moves after the last consumer's answer; the sink's side is in the emitter
 	lines := []string{good(1), `{"bed":"` + secret + `"}`, good(3), good(4)}
 	run(t, source(wide, toReadings+sendFlaws+general), lines, func(b *bench) {
 		r, flaws := b.Reader("readings"), b.Reader("flaws")
@@ -266,7 +266,7 @@ func TestErrorRecordCarriesTheAcknowledgement(t *testing.T) {
 }
 
 func TestErrorRecordsOfSinkThatFails(t *testing.T) {
-	// pain: K07 half: a row whose error record was not delivered is read again
+	// req: K07 half: a row whose error record was not delivered is read again
 	for _, detached := range []bool{false, true} {
 		run(t, source(wide, toReadings+sendFlaws+general), []string{good(1), "?", good(3)}, func(b *bench) {
 			b.Reader("readings")
@@ -308,7 +308,7 @@ func TestErrorRecordsOfSinkThatFails(t *testing.T) {
 
 func TestLoggedLineBlocksTheSource(t *testing.T) {
 	// req: P-023 half: the host's policy; keeping a rejection over a broken connection is the session's
-	// pain: K07
+	// req: K07
 	run(t, source(wide, toReadings+log+general), []string{good(1), `{"bed":"` + secret + `"}`, good(3)}, func(b *bench) {
 		r := b.Reader("readings")
 		b.src.End = true

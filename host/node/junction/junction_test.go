@@ -67,7 +67,7 @@ func TestRowsNobodyKeepsSucceed(t *testing.T) {
 }
 
 func TestFailedPredicatesAreLoggedAndNotAcknowledged(t *testing.T) {
-	// pain: K07 half: predicates of a junction; the policies of routes are below
+	// req: K07 half: predicates of a junction; the policies of routes are below
 	text := `CREATE JUNCTION watch FROM readings WHERE 10 / n > 1 FILTER WHERE 20 / (input.n - 2) != 0 BRANCHED BY by_bed` + toCopies + ";"
 	run(t, 2, text, func(b *bench) {
 		copies := b.Reader("copies")

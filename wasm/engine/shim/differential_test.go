@@ -168,7 +168,7 @@ func callSelf(name string) string {
 // harms the host, and the engine serves a good guest afterwards.
 func TestDifferential(t *testing.T) {
 	// req: W-029, W-033, W-037, W-027 half: the error policy, W-100 half: the checkpoint that follows
-	// pain: A03, A04, A05
+	// req: A03, A04, A05
 	guests := hostile()
 	var first map[string][]string
 	for _, v := range variants {
@@ -235,7 +235,7 @@ func checkOutcomes(t *testing.T, logs map[string][]string) {
 // The host reads the guest's reason wherever the chapter says, clears it once, and a reason fails an operation that answered 0.
 func TestGlobalErrors(t *testing.T) {
 	// req: W-096, W-097 half: the error policy is the processor's
-	// pain: A01 half: module hash, branch and row are the processor's to add
+	// req: A01 half: module hash, branch and row are the processor's to add
 	text := "(global.set $errlen (i32.const 11))"
 	data := `(data (i32.const 128) "out of luck")`
 	each(t, engine.Limits{}, func(w world) {

@@ -46,7 +46,7 @@ func TestIsolatedCompiler(t *testing.T) {
 
 // A module that would compile for minutes is given up in time, delays nobody's shutdown, and leaves no process.
 func TestCompileBomb(t *testing.T) {
-	// pain: A09
+	// req: A09
 	dir := t.TempDir()
 	isolated(t, engine.ProfileGuard, engine.Limits{}, dir).module(watguest.Guest{}) // for the cache
 	w := isolated(t, engine.ProfileGuard, engine.Limits{CompileTime: 300 * time.Millisecond}, dir)

@@ -64,7 +64,7 @@ func leakVariants(t *testing.T, f func(world)) {
 // A guest that traps, runs out of fuel or memory, or fails to start is replaced any number of times, and nothing stays behind.
 func TestTrapAndRecreateIsFlat(t *testing.T) {
 	// req: W-020 half: the checkpoint the replacement starts from
-	// pain: A04, A12 half: timeouts and tokens of the old instance are the processor's, A13
+	// req: A04, A12 half: timeouts and tokens of the old instance are the processor's, A13
 	leakVariants(t, func(w world) {
 		spec := engine.Spec{Fuel: 20_000, Memory: 4 << 20}
 		kinds := []struct {
@@ -107,7 +107,7 @@ func TestTrapAndRecreateIsFlat(t *testing.T) {
 
 // Branches come and go in random order.
 func TestCreateAndEvictIsFlat(t *testing.T) {
-	// pain: A07 half: the recycle threshold is the processor's, A13
+	// req: A07 half: the recycle threshold is the processor's, A13
 	leakVariants(t, func(w world) {
 		m := w.module(watguest.Guest{Memory: "1", Extra: `(data (i32.const 100) "data")`})
 		const window = 300
@@ -148,7 +148,7 @@ func TestCreateAndEvictIsFlat(t *testing.T) {
 
 // A processor whose module is replaced again and again keeps nothing of the former ones.
 func TestReplacedModulesAreFlat(t *testing.T) {
-	// pain: A06
+	// req: A06
 	leakVariants(t, func(w world) {
 		cycle := func(k int) {
 			g := watguest.Guest{Extra: fmt.Sprintf(`(func (result i32) (i32.const %d))`, k)}

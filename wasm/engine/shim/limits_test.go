@@ -73,7 +73,7 @@ func TestFuelIsPerOperation(t *testing.T) {
 // Instantiation has a budget of its own, which the start function and a reactor's start share; both end at each limit.
 func TestStartFunctions(t *testing.T) {
 	// req: W-015
-	// pain: A02
+	// req: A02
 	start := func(body string) watguest.Guest {
 		return watguest.Guest{Extra: "(func $begin " + body + ") (start $begin)"}
 	}
@@ -142,7 +142,7 @@ func TestTimeLimit(t *testing.T) {
 // MAX MEMORY bounds all memories of a store together, from the start and in growth; a second store is not concerned.
 func TestMemoryCeiling(t *testing.T) {
 	// req: W-017 half: one step of growth past 4 GiB is answered by the library and looks like the guest's own limit, W-021
-	// pain: A02, A05
+	// req: A02, A05
 	grow := func(memory string, pages int) watguest.Guest {
 		g := watguest.With("nervix_process_batch", fmt.Sprintf("(drop (memory.grow %s (i32.const %d))) i32.const 0", memory, pages))
 		g.Memories = "(memory $second 3)"
@@ -215,7 +215,7 @@ func TestDeclaredMaximum(t *testing.T) {
 
 // The node's budgets are refused with a code, early, and come back when stores go.
 func TestBudgets(t *testing.T) {
-	// pain: A17
+	// req: A17
 	for _, profile := range []engine.Profile{engine.ProfileGuard, engine.ProfileDense} {
 		t.Run(profile.String(), func(t *testing.T) {
 			cases := []struct {

@@ -40,7 +40,7 @@ func (w world) refused(name string, module []byte, code fault.Code, part string)
 // Files that are no guest are refused with the cause.
 func TestRefusedFiles(t *testing.T) {
 	// req: W-001, W-251 half: the processor and resource are the caller's words
-	// pain: A09
+	// req: A09
 	w := open(t, engine.Config{Limits: engine.Limits{ModuleBytes: 100_000, FunctionBytes: 20_000}}, shim.Open)
 	good := wasm(t, watguest.Guest{})
 	elf, err := os.ReadFile("/proc/self/exe")
@@ -174,7 +174,7 @@ func TestProposals(t *testing.T) {
 // What Inspect accepts and the compiler accepts is the same module: the checks here and the library's own view of the types agree.
 // Mutated modules harm nobody: each is refused with a code, or runs within its limits.
 func TestMutatedModules(t *testing.T) {
-	// pain: A09
+	// req: A09
 	for _, v := range variants[:2] {
 		t.Run(v.name, func(t *testing.T) {
 			w := open(t, engine.Config{Profile: v.profile}, v.open)
@@ -289,7 +289,7 @@ func TestCompiledOnce(t *testing.T) {
 
 // The cache is believed only as a whole: damage anywhere, another profile and another version are misses, and never a crash.
 func TestCache(t *testing.T) {
-	// pain: A18
+	// req: A18
 	dir := t.TempDir()
 	b := wasm(t, watguest.Guest{})
 	get := func(profile engine.Profile, backend opener) engine.Event {

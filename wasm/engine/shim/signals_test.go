@@ -24,7 +24,7 @@ import (
 
 // Traps arrive as signals on whatever thread runs the guest, between migrations and the profiler's own signals.
 func TestTrapsAcrossThreads(t *testing.T) {
-	// pain: A14
+	// req: A14
 	if err := pprof.StartCPUProfile(io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func limit(_ engine.Profile, m *engine.Module) {
 
 // A small address space ends in a coded refusal of a store in the guard profile, and holds 10,000 stores in the dense one.
 func TestAddressSpaceLimit(t *testing.T) {
-	// pain: A17
+	// req: A17
 	for profile, text := range map[string]string{"guard": `made 3, then "wasm.budget", 64`, "dense": `made 10000, then "", 64`} {
 		if out, code := runChild(t, "limit", profile); code != 0 || out != text {
 			t.Errorf("%s: %q, exit %d", profile, out, code)
@@ -164,7 +164,7 @@ func crash(_ engine.Profile, m *engine.Module) {
 
 // The library's signal handlers take their own traps and nothing else: a fault of the host still ends with Go's report.
 func TestHostCrash(t *testing.T) {
-	// pain: A15 half: the core file is the system's
+	// req: A15 half: the core file is the system's
 	for _, profile := range []string{"guard", "dense"} {
 		text, code := runChild(t, "crash", profile)
 		if code != 2 {
