@@ -29,6 +29,10 @@ const (
 	creditBytes   = 4 << 20
 )
 
+// leastSilence is the shortest ACK TIMEOUT that can be told from life: what waits is reported alive every 100 ms, and a busy node is late with
+// that. A shorter one counts as this.
+const leastSilence = 500 * time.Millisecond
+
 // Positions is the durable position of the ingestor; host/state is behind it.
 type Positions interface {
 	// Load gives the stored position; both are empty if there is none.
@@ -104,7 +108,7 @@ func New(c Config) *Ingestor {
 		plan:   c.Plan,
 		config: c,
 		lane:   c.Lanes.For(xxh3.HashString(c.Plan.Ref.String())),
-		window: ack.NewWindow(mode.AckTimeout, mode.Retry.Backoff, mode.Retry.MaxBackoff),
+		window: ack.NewWindow(max(mode.AckTimeout, leastSilence), mode.Retry.Backoff, mode.Retry.MaxBackoff),
 	}
 	i.stats.init()
 	i.openRoutes()
