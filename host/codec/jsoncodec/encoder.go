@@ -69,7 +69,7 @@ func (e *encoder) Encode(mem memory.Allocator, record arrow.RecordBatch, rows []
 	offsetBuf := memory.NewResizableBuffer(mem)
 	offsetBuf.Resize(4 * (count + 1))
 	offsets := arrow.Int32Traits.CastFromBytes(offsetBuf.Bytes())
-	e.buf, e.w = memory.NewResizableBuffer(mem), 0
+	e.buf, e.out, e.w = memory.NewResizableBuffer(mem), nil, 0 // out is stale after a call that failed
 	e.grow(count*(e.average+e.average/8) + e.rowMost)
 	for n := range count {
 		r := n
