@@ -139,10 +139,13 @@ func (x *execution) stopIntake(ctx context.Context) {
 	wait.Wait()
 }
 
-// drain stops intake and flushes until nothing admitted is left, or ctx ends; then it returns false.
+// drain stops intake and flushes until nothing admitted is left; it returns false when ctx, or the execution, ends before.
 func (x *execution) drain(ctx context.Context) bool {
 	x.stopIntake(ctx)
 	for {
+		if x.ctx.Err() != nil {
+			return false // what was left has failed
+		}
 		x.flush()
 		if x.quiet() {
 			return true
