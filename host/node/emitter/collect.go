@@ -13,6 +13,7 @@ import (
 	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/lanes"
+	"github.com/nervix-go/nervix/host/model"
 	"github.com/nervix-go/nervix/host/node/runtime"
 )
 
@@ -151,6 +152,10 @@ func (e *Emitter) hold(l *lanes.Lane, in *batch.Batch, encoded codec.Encoded, no
 	}
 	if len(e.held) == 0 {
 		e.arm(l, now)
+	}
+	if e.plan.Policy.Kind != model.PolicySendTo {
+		p.source = nil
+		in.Record.Release() // nothing reads the source rows again: wide rows with small payloads do not pile up
 	}
 	e.held = append(e.held, p)
 	e.bytes += batch.Piece{Record: p.record}.Bytes()

@@ -154,7 +154,7 @@ func (e *Emitter) Close(ctx context.Context, reason error) error {
 		l.Disarm(&e.sink.retry)
 		for _, p := range e.held {
 			p.record.Release()
-			p.source.Release()
+			p.releaseSource()
 			p.lineage.Fail(reason)
 		}
 		e.held = nil

@@ -23,7 +23,10 @@ func (e *Emitter) rejected(l *lanes.Lane, p *payloads, row int, reason string) {
 	}}
 	answers := []runtime.Failure{failures[0]}
 	answers[0].Row = uint32(row) // the lineage counts payloads, not source rows
-	src := runtime.Source{Input: p.source.Columns(), Key: p.key, Now: p.now, Low: p.low, High: p.high}
+	src := runtime.Source{Key: p.key, Now: p.now, Low: p.low, High: p.high}
+	if p.source != nil {
+		src.Input = p.source.Columns()
+	}
 	e.report(l, e.config.Benches.At(l), failures, src, runtime.LineageAnswers{Lineage: p.lineage, Failures: answers})
 }
 

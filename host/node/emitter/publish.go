@@ -39,6 +39,13 @@ var sinkSchema = arrow.NewSchema([]arrow.Field{
 	{Name: "payload", Type: arrow.BinaryTypes.Binary},
 }, nil)
 
+// releaseSource gives the source rows back; they are kept only for error records.
+func (p *payloads) releaseSource() {
+	if p.source != nil {
+		p.source.Release()
+	}
+}
+
 func (p *payloads) answered(row int) bool { return p.answer != nil && p.answer[row] }
 
 // unanswered lists the rows to offer; nil for all of them.
@@ -255,7 +262,7 @@ func (e *Emitter) complete(l *lanes.Lane) bool {
 	}
 	for i, p := range e.held {
 		p.record.Release()
-		p.source.Release()
+		p.releaseSource()
 		p.lineage.Settle()
 		e.held[i] = nil
 	}

@@ -26,6 +26,9 @@ func (b *Branch) Park() { b.park() }
 // Unpark lets the branch go on.
 func (b *Branch) Unpark(l *lanes.Lane) { b.unpark(l) }
 
+// maxColumnBytes is where a route buffer flushes whatever its MAX BATCH SIZE says: the offsets of a text column count 2 GiB at most.
+const maxColumnBytes = 1 << 30
+
 // Outlet is the buffer of one route in one concrete branch (nspl 10.5). It lives on one lane.
 type Outlet struct {
 	route  *Route
@@ -90,7 +93,7 @@ func (o *Outlet) add(l *lanes.Lane, p batch.Piece, now vtime.Logical) {
 	o.pieces = append(o.pieces, p)
 	o.rows += p.Len()
 	if f := o.route.Flush; !f.Immediate {
-		if o.bytes += p.Bytes(); o.bytes >= f.MaxBytes {
+		if o.bytes += p.Bytes(); o.bytes >= min(f.MaxBytes, maxColumnBytes) {
 			o.Flush(l)
 		}
 	}
