@@ -18,9 +18,11 @@ type Graph struct {
 	Codecs    []*Codec
 	Branches  []*Branch
 	Clients   []*Client
+	Resources []*Resource
 	Relays    []*Relay
 	Ingestors []*Ingestor
 	Junctions []*Junction
+	WASMs     []*WASM
 	Emitters  []*Emitter
 
 	readers map[ident.Name][]Reader

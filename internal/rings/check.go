@@ -139,7 +139,7 @@ func ringOf(path string) int {
 }
 
 func isAdapter(path string) bool {
-	return slices.ContainsFunc(adapters, func(a string) bool { return below(path, a) })
+	return !below(path, "wasm/protocol") && slices.ContainsFunc(adapters, func(a string) bool { return below(path, a) })
 }
 
 func isKit(path string) bool { return kitReason(path) != "" }

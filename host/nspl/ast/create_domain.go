@@ -7,9 +7,10 @@ import "github.com/nervix-go/nervix/host/kernel/ident"
 // Pace says how a domain's time runs.
 type Pace uint8
 
-// Unpaced is the only pace of the language so far; a paced domain adds its period and skew.
+// The paces. An unpaced domain follows actual UTC; a paced one has a clock of its own, with ticks and admission windows.
 const (
 	Unpaced Pace = iota
+	Paced
 )
 
 // Placement is a placement policy (nspl 11.1).
@@ -28,11 +29,13 @@ func (p Placement) String() string {
 	return [...]string{"NEUTRAL", "REQUIRE COLOCATION", "PREFER COLOCATION", "SUGGEST SEPARATION"}[p&3]
 }
 
-// CreateDomain is `CREATE [UNPACED] DOMAIN name [PLACEMENT policy]`.
+// CreateDomain is `CREATE [UNPACED] DOMAIN name [PLACEMENT policy]` or `CREATE PACED DOMAIN name WITH PERIOD dur SKEW dur [PLACEMENT policy]`.
 type CreateDomain struct {
 	Create
-	Pace      Pace
-	Placement Placement
+	Pace Pace
+	// Period and Skew are set in a paced domain only; Skew may be zero (Q48).
+	Period, Skew Duration
+	Placement    Placement
 }
 
 // DefKind is KindDomain.

@@ -11,7 +11,9 @@ type Describe struct {
 	Name Ident
 	// Bindings is nil when WHERE was left out; only a relay takes it.
 	Bindings []Binding
-	Format   Format
+	// Version is the version of a resource; nil when it was left out.
+	Version *Uint
+	Format  Format
 }
 
 // Binding fixes one key field of a branch: `field = [-] literal` (Q35). An integer may be as large as a U64.
