@@ -98,7 +98,7 @@ func (l *logBook) String() string {
 
 func (l *logBook) await(t *testing.T, parts ...string) {
 	t.Helper()
-	for range 400 {
+	for range 2400 { // a minute: machines that run tests are slow at times
 		ok := true
 		for _, p := range parts {
 			ok = ok && strings.Contains(l.String(), p)

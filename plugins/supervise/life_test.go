@@ -45,7 +45,7 @@ func freeze(t *testing.T, pid int) {
 	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for range 500 {
+	for range 6000 {
 		if processState(pid) == 'T' {
 			return
 		}
@@ -56,7 +56,7 @@ func freeze(t *testing.T, pid int) {
 
 func awaitGone(t *testing.T, what string, pid int) {
 	t.Helper()
-	for range 500 { // 5 s, the bound of P-008
+	for range 6000 { // a minute; the bound of P-008 is 5 s on an idle machine
 		if gone(pid) {
 			return
 		}
@@ -233,7 +233,7 @@ func TestStopDuringStart(t *testing.T) {
 	if st := statusOf(h, "silent"); st.State != "starting" {
 		t.Errorf("%+v", st)
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := h.Close(ctx); err != nil {
 		t.Error(err)

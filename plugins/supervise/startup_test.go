@@ -22,7 +22,7 @@ import (
 
 func awaitState(t *testing.T, h *supervise.Host, kind, state string) supervise.Status {
 	t.Helper()
-	for range 400 {
+	for range 2400 {
 		if st := statusOf(h, kind); st.State == state {
 			return st
 		}

@@ -159,7 +159,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		t.Errorf("exit %d after a second signal, want 1", code)
 	}
 	expect(t, n.Log(), "second signal")
-	nodes.Within(t, 5*time.Second, "the connectors are gone", func() bool {
+	nodes.Within(t, time.Minute, "the connectors are gone", func() bool {
 		for _, live := range nodes.Connectors() {
 			for _, pid := range connectors {
 				if live == pid {
