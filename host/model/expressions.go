@@ -52,7 +52,7 @@ func (n *node) branchKey(clause ast.RouteBranch, branch *Branch, output *types.S
 // errorRecord compiles ON MESSAGE ERROR SEND TO .. SET. The rows of an ingestor may have failed in decoding, so that its input is null
 // there (nspl 9.4).
 func (n *node) errorRecord(p ast.MessagePolicy, relay *Relay, output *types.Schema) *construct.Plan {
-	rec := construct.ErrorRecords{Records: n.records(), Output: output, Undecoded: n.e.ref.Kind == ident.KindIngestor}
+	rec := construct.ErrorRecords{Records: n.records(), Output: output, OptionalInput: n.e.ref.Kind == ident.KindIngestor}
 	plan, faults := construct.CheckErrorRecord(p.Set, rec, relay.Schema, p.To.Span)
 	n.r.all(faults)
 	return plan

@@ -49,11 +49,23 @@ type Module struct {
 }
 
 // GuestRoute is one way out of a WASM processor. Guests build its rows; several routes never name one relay, because an output names its relay.
+//
+// For each output of a callback the node calls
+//
+//	w.Env = rows of the output, execution snapshot, RecordBranch of the key
+//	Construct.RunOver(&w.Env, base, &w.Out)
+//
+// where base has one column a field of the relay's schema, in its order: the generated column, the selected input column, or nil where the guest left it
+// uninitialised. It is borrowed. w.Out then is used as in a junction: Columns (by reference where no SET assigns), All, Keep, Kept, Failures, and
+// Construct.Partial for partial_output. An untouched uninitialised required column fails every row there (finalize, validation).
+//
+// Policy.Record reads input.f of the record that the row's source token selected, all null for a row without one; partial_output.f, error.f
+// and branch.f as in a junction (Q39, W-089).
 type GuestRoute struct {
 	Index int
 	Relay *Relay
-	// Construct is what SET and WHERE make of the guest's columns: its input columns are those of the relay's schema, each nullable because
-	// a guest may leave it uninitialised (W-081), and a column without SET is taken as it is. Nil when the route has neither SET nor WHERE.
+	// Construct is what SET and WHERE make of the guest's columns (construct.CheckGenerated). It is never nil: without SET and WHERE it passes columns on
+	// and still finishes them at the node's boundary (W-081, W-082).
 	Construct *construct.Plan
 	Policy    Policy
 }

@@ -41,6 +41,19 @@ func Check(r Route) (*Plan, fault.Diagnostics) {
 	return c.done()
 }
 
+// CheckGenerated checks and compiles the SET and WHERE of a set-only route over a record that the node made (nspl 9.1, 15.7); the package
+// comment has the rules. Output is the schema of both the record and the target relay; an INHERIT is refused. The plan runs with RunOver.
+func CheckGenerated(r Route) (*Plan, fault.Diagnostics) {
+	c := &checker{
+		scope: GeneratedScope(r.Records, r.Output), target: r.Output, leaving: r.Leaving, options: expr.Options{KeepConstants: r.KeepConstants},
+		plan: &Plan{target: r.Output, record: expr.RecordOutput, setOp: OpSet, reads: make([]bool, r.Output.Len()), assigned: make([]bool, r.Output.Len())},
+	}
+	c.inherit(r.Construct.Inherit)
+	c.assignments(r.Construct.Set)
+	c.where(r.Construct.Where)
+	return c.done()
+}
+
 // CheckKey checks and compiles BRANCHED BY b SET: every key field has to be set. output is the finished output of the route; at
 // run time its columns, already selected, stand in RecordOutput.
 func CheckKey(set []ast.Assignment, rec Records, output, key *types.Schema, span fault.Span) (*Plan, fault.Diagnostics) {
@@ -195,7 +208,7 @@ func (c *checker) assignNull(a ast.Assignment, i int, known bool) {
 	if !c.target.Field(i).Optional {
 		c.report(a.Value.Where(), fault.ConstructNullable, "`"+string(a.Field.Name)+"` is required and cannot be NULL", "declare the field OPTIONAL")
 	}
-	c.plan.steps = append(c.plan.steps, step{field: i, paths: paths(c.assigned(string(a.Field.Name)), nil)})
+	c.step(step{field: i, paths: paths(c.assigned(string(a.Field.Name)), nil)})
 	c.scope.Initialise(i)
 }
 
@@ -212,7 +225,28 @@ func (c *checker) assign(a ast.Assignment, i int, checked *expr.Checked) {
 	}
 	c.sensitive(span, name, checked.Sensitive, i, "write leak_sensitive(...) where that is intended")
 	p := expr.Compile(checked)
-	c.plan.steps = append(c.plan.steps, step{field: i, program: p, paths: paths(c.assigned(name), p.Reads())})
+	c.reading(checked)
+	c.step(step{field: i, program: p, paths: paths(c.assigned(name), p.Reads())})
+}
+
+// step adds an assignment to the plan.
+func (c *checker) step(s step) {
+	c.plan.steps = append(c.plan.steps, s)
+	if c.plan.assigned != nil {
+		c.plan.assigned[s.field] = true
+	}
+}
+
+// reading notes which columns of the record it starts from a set-only plan reads.
+func (c *checker) reading(checked *expr.Checked) {
+	if c.plan.reads == nil {
+		return
+	}
+	for _, ref := range checked.Reads() {
+		if ref.Record == c.plan.record && !c.plan.assigned[ref.Column] {
+			c.plan.reads[ref.Column] = true
+		}
+	}
 }
 
 // unset is rule 6: required fields that are never set. All asks for optional fields too, as a branch key does.
@@ -246,6 +280,7 @@ func (c *checker) where(e ast.Expr) {
 		c.faults = append(c.faults, faults...)
 		return
 	}
+	c.reading(checked)
 	c.plan.where = expr.Compile(checked)
 	c.plan.paths = c.plan.where.Reads()
 }

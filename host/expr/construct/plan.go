@@ -32,6 +32,9 @@ type Plan struct {
 	paths []string
 	// setOp is the operation of a failing assignment.
 	setOp Operation
+	// reads and assigned say, by field of the target, what a set-only plan reads before it sets it, and what it sets; nil
+	// elsewhere.
+	reads, assigned []bool
 }
 
 // step sets one field: from an input column, from a program, or to null when both are absent.

@@ -38,14 +38,29 @@ func NewTransformScope(rec Records, output *types.Schema) TransformScope {
 // Initialise marks an output field as set.
 func (t TransformScope) Initialise(field int) { t.set[field] = true }
 
-// Finished is the scope of the route's WHERE: bare, message and output read the finished output, input still reads the original.
+// GeneratedScope is the scope of a set-only route: bare and output read the record the node made, with the assignments so far. There is
+// no message, and no input unless rec has one.
+func GeneratedScope(rec Records, output *types.Schema) TransformScope {
+	t := NewTransformScope(rec, output)
+	for i := range t.set {
+		t.set[i] = true
+	}
+	t.bare, t.message = readTarget, readNone
+	return t
+}
+
+// Finished is the scope of the route's WHERE: bare, output and, where it exists, message read the finished output, input still reads the
+// original.
 func (t TransformScope) Finished() expr.Scope {
 	s := *t.scope
 	s.set = make([]bool, s.target.Len())
 	for i := range s.set {
 		s.set[i] = true
 	}
-	s.bare, s.message = readTarget, readTarget
+	s.bare = readTarget
+	if s.message != readNone {
+		s.message = readTarget
+	}
 	return &s
 }
 
@@ -79,15 +94,16 @@ type ErrorRecords struct {
 	Records
 	// Output is the schema of the failed operation's output; partial_output has its fields, all optional. Nil: there is no output.
 	Output *types.Schema
-	// Undecoded says that the row may have failed in decoding, so that every input field may be null (nspl 9.4).
-	Undecoded bool
+	// OptionalInput says that a row may have no input record, so that every input field may be null: it failed in decoding (nspl 9.4), or a
+	// guest made it without a source token (Q39).
+	OptionalInput bool
 }
 
 // ErrorScope is the scope of ON MESSAGE ERROR SEND TO .. SET: assignments may read earlier ones by bare name. The record under
 // construction is RecordTarget.
 func ErrorScope(rec ErrorRecords, target *types.Schema) TransformScope {
 	s := rec.scope()
-	if rec.Undecoded && rec.Input != nil {
+	if rec.OptionalInput && rec.Input != nil {
 		s.records[expr.RecordInput] = optionalFields(rec.Input)
 	}
 	s.records[expr.RecordError] = ErrorSchema

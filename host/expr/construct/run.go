@@ -65,6 +65,8 @@ type Outcome struct {
 	failed []byte
 	shots  [][]arrow.Array
 	rows   int
+	// absent says, in RunOver, which fields are neither initialised nor assigned.
+	absent []bool
 }
 
 // Release gives up the columns.
@@ -85,10 +87,39 @@ func releaseAll(columns []arrow.Array) {
 	}
 }
 
+// RunOver builds the records of a set-only route (CheckGenerated). base are the columns of the target schema that the node made for it, each of
+// its field's exact type and env.Rows long, or nil where it is uninitialised; a nil base has no initialised column. They are borrowed;
+// columns without an assignment come out by reference. env holds the branch key in RecordBranch where there is one; RunOver fills and clears
+// env.Columns of RecordOutput. The columns of out are released first, so base must not be out.Columns.
+//
+// A required column that is uninitialised and not assigned fails every row, one that is null in a row fails that row (finalize,
+// validation; W-082).
+func (p *Plan) RunOver(env *expr.Env, base []arrow.Array, out *Outcome) {
+	out.start(p.target.Len(), env.Rows)
+	out.absent = slices.Grow(out.absent[:0], p.target.Len())[:p.target.Len()]
+	for i := range out.Columns {
+		out.absent[i] = base == nil || base[i] == nil
+		switch {
+		case !out.absent[i]:
+			base[i].Retain()
+			out.Columns[i] = base[i]
+		case p.reads[i]:
+			out.Columns[i] = expr.Nulls(env.Alloc, p.target.Field(i).Type, env.Rows)
+		}
+		out.absent[i] = out.absent[i] && !p.assigned[i]
+	}
+	p.build(env, out)
+}
+
 // Run builds the records of a batch. env holds the columns the plan's scopes name; Run fills and clears env.Columns of its own record.
 // The columns of out are released first.
 func (p *Plan) Run(env *expr.Env, out *Outcome) {
 	out.start(p.target.Len(), env.Rows)
+	out.absent = out.absent[:0]
+	p.build(env, out)
+}
+
+func (p *Plan) build(env *expr.Env, out *Outcome) {
 	env.Columns[p.record] = out.Columns
 	for i := range p.steps {
 		p.steps[i].run(p, env, out, i)
@@ -181,19 +212,20 @@ func (p *Plan) finalise(env *expr.Env, out *Outcome) {
 }
 
 func (p *Plan) missing(out *Outcome, field int, c arrow.Array) {
-	shot := -1
+	name := string(p.target.Field(field).Name)
+	what := Failure{Operation: OpFinalize, Index: NoIndex, Fields: []string{"output." + name}, Reason: "the required field `" + name + "` is null", shot: -1}
+	if len(out.absent) > 0 && out.absent[field] {
+		what.Reason = "the required field `" + name + "` was left uninitialised and no SET gives it a value"
+	}
 	for row := range out.rows {
 		if c.IsValid(row) || out.hasFailed(row) {
 			continue
 		}
-		if shot < 0 {
-			shot = out.shoot()
+		if what.shot < 0 {
+			what.shot = out.shoot()
 		}
-		name := string(p.target.Field(field).Name)
-		out.add(Failure{
-			Row: row, Operation: OpFinalize, Index: NoIndex, Fields: []string{"output." + name},
-			Reason: "the required field `" + name + "` is null", shot: shot,
-		})
+		what.Row = row
+		out.add(what)
 	}
 }
 

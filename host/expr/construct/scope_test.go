@@ -153,7 +153,7 @@ func TestKey(t *testing.T) {
 func TestErrorRecord(t *testing.T) {
 	in, out, target := schema(t, "source", "bed STRING, wet F64"), schema(t, "target", "bed STRING, moisture F64"),
 		schema(t, "soil_fault", "why STRING, twice STRING, bed STRING OPTIONAL, wet F64 OPTIONAL")
-	rec := construct.ErrorRecords{Records: construct.Records{Place: "ingestor", Input: in}, Output: out, Undecoded: true}
+	rec := construct.ErrorRecords{Records: construct.Records{Place: "ingestor", Input: in}, Output: out, OptionalInput: true}
 	plan, faults := construct.CheckErrorRecord(
 		set(t, "why = concat(error.code, '/', error.operation), twice = concat(why, why), bed = input.bed, wet = partial_output.moisture"), rec, target, fault.Span{})
 	if len(faults) > 0 {
@@ -178,7 +178,7 @@ func TestErrorRecord(t *testing.T) {
 	if _, faults := construct.CheckErrorRecord(set(t, "bed = input.bed"), rec, strict, fault.Span{}); len(faults) != 1 || faults[0].Code != fault.ConstructNullable {
 		t.Errorf("got %v", faults)
 	}
-	rec.Undecoded = false
+	rec.OptionalInput = false
 	if _, faults := construct.CheckErrorRecord(set(t, "bed = input.bed"), rec, strict, fault.Span{}); len(faults) != 0 {
 		t.Errorf("got %v", faults)
 	}
