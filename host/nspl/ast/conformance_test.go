@@ -21,6 +21,8 @@ var (
 	_ ast.Definition = (*ast.CreateClient)(nil)
 	_ ast.Definition = (*ast.CreateIngestor)(nil)
 	_ ast.Definition = (*ast.CreateJunction)(nil)
+	_ ast.Definition = (*ast.CreateResource)(nil)
+	_ ast.Definition = (*ast.CreateWASM)(nil)
 	_ ast.Definition = (*ast.CreateEmitter)(nil)
 )
 

@@ -55,6 +55,11 @@ var forms = map[string]func(t *rapid.T) ast.Statement{
 			Construct: construct(t), Flush: flush(t), OnError: messagePolicy(t), OnGeneral: generalPolicy(t),
 		}
 	},
+	"create resource": func(t *rapid.T) ast.Statement { return &ast.CreateResource{Create: head(t)} },
+	"upload": func(t *rapid.T) ast.Statement {
+		return &ast.Upload{Resource: name(t), Directory: ast.Text{Value: strs().Draw(t, "directory")}}
+	},
+	"create wasm processor": createWASM,
 	"alter relay": func(t *rapid.T) ast.Statement {
 		a := &ast.AlterRelay{Name: name(t)}
 		for range rapid.IntRange(1, 3).Draw(t, "ops") {
@@ -87,7 +92,7 @@ func head(t *rapid.T) ast.Create { return ast.Create{Name: name(t)} }
 func kind(t *rapid.T, extra ident.Kind) ident.Kind {
 	return rapid.SampledFrom([]ident.Kind{
 		ident.KindDomain, ident.KindSchema, ident.KindWireJSON, ident.KindCodec, ident.KindBranch, ident.KindRelay, ident.KindClient,
-		ident.KindIngestor, ident.KindJunction, ident.KindEmitter, extra,
+		ident.KindIngestor, ident.KindJunction, ident.KindEmitter, ident.KindResource, ident.KindWASM, extra,
 	}).Draw(t, "kind")
 }
 
@@ -163,10 +168,31 @@ func createIngestor(t *rapid.T) ast.Statement {
 	return i
 }
 
+func createWASM(t *rapid.T) ast.Statement {
+	w := &ast.CreateWASM{
+		Create: head(t), Attachment: attachment(t), Inputs: inputs(t), Filter: maybeExpr(t), Resource: name(t), File: ast.Text{Value: strs().Draw(t, "file")},
+		MaxFuel: count(t), MaxMemory: size(t), Branch: branchDecl(t), OnRejected: ast.RejectedPolicy(rapid.IntRange(0, 1).Draw(t, "rejected")),
+		OnGlobal: ast.GlobalPolicy{Policy: ast.Policy(rapid.IntRange(0, 1).Draw(t, "policy"))},
+	}
+	if w.Version.Latest = rapid.Bool().Draw(t, "latest"); !w.Version.Latest {
+		w.Version.Number = count(t).Value
+	}
+	for range rapid.IntRange(1, 3).Draw(t, "routes") {
+		w.Routes = append(w.Routes, ast.GuestRoute{To: name(t), Set: assignments(t, 0), Where: maybeExpr(t), OnError: messagePolicy(t)})
+	}
+	return w
+}
+
 func describe(t *rapid.T) ast.Statement {
 	d := &ast.Describe{
-		Kind: rapid.SampledFrom([]ident.Kind{ident.KindRelay, ident.KindIngestor, ident.KindJunction, ident.KindEmitter}).Draw(t, "kind"),
+		Kind: rapid.SampledFrom([]ident.Kind{
+			ident.KindRelay, ident.KindIngestor, ident.KindJunction, ident.KindEmitter, ident.KindResource, ident.KindWASM,
+		}).Draw(t, "kind"),
 		Name: name(t), Format: format(t),
+	}
+	if d.Kind == ident.KindResource && rapid.Bool().Draw(t, "version") {
+		n := count(t)
+		d.Version = &n
 	}
 	if d.Kind != ident.KindRelay {
 		return d

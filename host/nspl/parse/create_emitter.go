@@ -8,6 +8,7 @@ import "github.com/nervix-go/nervix/host/nspl/ast"
 var sinks = []choice[func(p *parser, start int) ast.Sink]{{"FILE", parseFileSink}}
 
 func parseCreateEmitter(p *parser, a ast.Attachment) created {
+	p.note("USING", notMaterialized)
 	s := &ast.CreateEmitter{Attachment: a, Inputs: p.inputs()}
 	p.note("FILTER", "an emitter has no FILTER WHERE: write FROM relay WHERE .., or WHERE .. before FLUSH")
 	p.note("BRANCHED", "an emitter declares no branch; it takes rows of every branch")

@@ -5,6 +5,7 @@ package parse
 import "github.com/nervix-go/nervix/host/nspl/ast"
 
 func parseCreateJunction(p *parser, a ast.Attachment) created {
+	p.note("USING", notMaterialized)
 	s := &ast.CreateJunction{Attachment: a, Inputs: p.inputs()}
 	if p.accept("FILTER WHERE") {
 		s.Filter = p.expr()

@@ -15,7 +15,7 @@ func parseCreateRelay(p *parser, name ast.Ident) created {
 	}
 	s := &ast.CreateRelay{Capacity: ast.Uint{Value: ast.DefaultCapacity}}
 	p.note("TTL", "a TTL belongs to CREATE BRANCH; an unbranched relay has none")
-	p.note("WITH", "materialized state is not part of this version of the language")
+	p.note("WITH", notMaterialized)
 	p.expect("SCHEMA")
 	s.Schema = p.named(ident.KindSchema)
 	s.Branch = p.branchDecl("a relay says BRANCHED BY branch or UNBRANCHED directly after its schema")

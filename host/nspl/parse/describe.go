@@ -21,6 +21,11 @@ func parseDescribe(p *parser, start int) ast.Statement {
 		p.list(func() { s.Bindings = append(s.Bindings, p.binding()) })
 		p.expectSign(")")
 	}
+	if s.Kind == ident.KindResource && p.accept("VERSION") {
+		p.note("LATEST", "without VERSION all versions are shown, the latest first")
+		n := p.count("VERSION")
+		s.Version = &n
+	}
 	s.Format = p.format()
 	s.Node = p.from(start)
 	return s

@@ -11,7 +11,10 @@ import (
 // planned are words of NSPL whose clauses and statements are not part of this version of the language.
 var planned = wordSet(`ARRAY ATTACH BACKUP BATCH BYTES CBOR AVRO COLLECT CORDON CORRELATOR DEDUPLICATOR DELETE DETACH DRAIN ENDPOINT EXPLAIN FOLLOW GENERATOR
 	HASH INFERENCER INSTANCES INVOKE JSON_EXISTS JSON_VALUE KAFKA LOOKUP MOUNT MQTT NATS NODE PACED PLUGIN POOL REBIND REINGESTOR RELOCATE REORDERER RESET
-	RESOURCE RESTORE SIGNALING SUBSCRIPTION TRANSACTION TRANSACTIONS TRY_JSON_VALUE UDF UNCORDON UPLOAD USING VEC VHOST WASM WINDOW`)
+	RESTORE SIGNALING SUBSCRIPTION TRANSACTION TRANSACTIONS TRY_JSON_VALUE UDF UNCORDON VEC VHOST WINDOW`)
+
+// notMaterialized is the hint where materialized state could stand in later versions of the language.
+const notMaterialized = "materialized state is not part of this version of the language"
 
 // Words people bring from other languages, with what NSPL has for them: where a statement or a kind is expected, where an operator is, and
 // where a type is.
@@ -27,6 +30,8 @@ var (
 		"TOPIC":    "streams are relays: CREATE RELAY",
 		"DATABASE": "the unit of a graph is a domain: CREATE DOMAIN",
 		"TYPE":     "the shape of records is a schema: CREATE SCHEMA",
+		"MODULE":   "modules are files of a resource: CREATE RESOURCE, then UPLOAD RESOURCE",
+		"FUNCTION": "computations are expressions of a JUNCTION, or guests of a WASM PROCESSOR",
 	}
 	foreignOperators = map[string]string{
 		"LIKE":   "texts are tested with contains(s, t), starts_with(s, t) and ends_with(s, t)",

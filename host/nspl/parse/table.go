@@ -30,6 +30,7 @@ var statements = []choice[statementForm]{
 	{"SHOW CLUSTER STATUS", statementForm{parseShowClusterStatus}},
 	{"START", statementForm{parseStart}},
 	{"STOP", statementForm{parseStop}},
+	{"UPLOAD RESOURCE", statementForm{parseUpload}},
 	{"USE", statementForm{parseUse}},
 }
 
@@ -43,11 +44,15 @@ var creations = []choice[creation]{
 	{"CODEC", creation{ident.KindCodec, parseCreateCodec}},
 	{"BRANCH", creation{ident.KindBranch, parseCreateBranch}},
 	{"RELAY", creation{ident.KindRelay, parseCreateRelay}},
+	{"RESOURCE", creation{ident.KindResource, parseCreateResource}},
 	{"CLIENT", creation{ident.KindClient, parseCreateClient}},
 	{"INGESTOR", creation{ident.KindIngestor, parseCreateIngestor}},
 	{"JUNCTION", creation{ident.KindJunction, attached(parseCreateJunction, ast.Attached)}},
 	{"ATTACHED JUNCTION", creation{ident.KindJunction, attached(parseCreateJunction, ast.Attached)}},
 	{"DETACHED JUNCTION", creation{ident.KindJunction, attached(parseCreateJunction, ast.Detached)}},
+	{"WASM PROCESSOR", creation{ident.KindWASM, attached(parseCreateWASM, ast.Attached)}},
+	{"ATTACHED WASM PROCESSOR", creation{ident.KindWASM, attached(parseCreateWASM, ast.Attached)}},
+	{"DETACHED WASM PROCESSOR", creation{ident.KindWASM, attached(parseCreateWASM, ast.Detached)}},
 	{"EMITTER", creation{ident.KindEmitter, attached(parseCreateEmitter, ast.Attached)}},
 	{"ATTACHED EMITTER", creation{ident.KindEmitter, attached(parseCreateEmitter, ast.Attached)}},
 	{"DETACHED EMITTER", creation{ident.KindEmitter, attached(parseCreateEmitter, ast.Detached)}},
@@ -55,12 +60,14 @@ var creations = []choice[creation]{
 
 // definedKinds are the kinds that SHOW CREATE knows; DROP knows USER beside them.
 var definedKinds = []ident.Kind{
-	ident.KindDomain, ident.KindSchema, ident.KindWireJSON, ident.KindCodec, ident.KindBranch, ident.KindRelay, ident.KindClient,
-	ident.KindIngestor, ident.KindJunction, ident.KindEmitter,
+	ident.KindDomain, ident.KindSchema, ident.KindWireJSON, ident.KindCodec, ident.KindBranch, ident.KindRelay, ident.KindResource,
+	ident.KindClient, ident.KindIngestor, ident.KindJunction, ident.KindWASM, ident.KindEmitter,
 }
 
 // describedKinds are the kinds that DESCRIBE knows.
-var describedKinds = []ident.Kind{ident.KindRelay, ident.KindIngestor, ident.KindJunction, ident.KindEmitter}
+var describedKinds = []ident.Kind{
+	ident.KindRelay, ident.KindResource, ident.KindIngestor, ident.KindJunction, ident.KindWASM, ident.KindEmitter,
+}
 
 func kindTable(kinds ...ident.Kind) []choice[ident.Kind] {
 	table := make([]choice[ident.Kind], len(kinds))

@@ -32,6 +32,9 @@ func (p *printer) describe(s *ast.Describe) {
 		}
 		line += " WHERE (" + strings.Join(items, ", ") + ")"
 	}
+	if s.Version != nil {
+		line += " VERSION " + strconv.FormatUint(s.Version.Value, 10)
+	}
 	p.line(0, line+format(s.Format))
 }
 

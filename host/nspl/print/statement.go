@@ -32,12 +32,16 @@ func write(stmt ast.Statement, redact bool) string {
 		p.createBranch(s)
 	case *ast.CreateRelay:
 		p.createRelay(s)
+	case *ast.CreateResource:
+		p.line(0, "CREATE RESOURCE "+name(s.Name))
 	case *ast.CreateClient:
 		p.createClient(s)
 	case *ast.CreateIngestor:
 		p.createIngestor(s)
 	case *ast.CreateJunction:
 		p.createJunction(s)
+	case *ast.CreateWASM:
+		p.createWASM(s)
 	case *ast.CreateEmitter:
 		p.createEmitter(s)
 	default:
@@ -64,6 +68,8 @@ func (p *printer) command(stmt ast.Statement) {
 		p.line(0, "SHOW CLUSTER STATUS"+format(s.Format))
 	case *ast.Describe:
 		p.describe(s)
+	case *ast.Upload:
+		p.line(0, "UPLOAD RESOURCE "+name(s.Resource)+" VERSION "+text(s.Directory.Value))
 	case *ast.Use:
 		p.line(0, "USE "+name(s.Name))
 	case *ast.ListDomains:
