@@ -18,27 +18,37 @@ type Lifecycle struct {
 	Fence   Fence
 }
 
-// State is how an installed clock appears to a reader (gaps 2.2).
-type State uint8
-
-// The states.
-const (
-	Missing State = iota
-	Stopped
-	Uninstalled
-	Unpaced
-	Paced
-)
-
-// String is the state as clients see it.
-func (s State) String() string {
-	return [...]string{"missing", "stopped", "uninstalled", "unpaced", "paced"}[s]
+// State is how the clock appears to a reader (gaps 2.2). The zero Lifecycle is missing.
+func (l Lifecycle) State() State {
+	switch {
+	case l.Domain == "":
+		return Missing
+	case !l.Running:
+		return Stopped
+	case !l.Paced:
+		return Unpaced
+	case l.Mapping.IsZero() || l.Fence.Authority.IsZero():
+		return Uninstalled
+	default:
+		return Paced
+	}
 }
 
-// Observed is the clock as a client is told about it: neither authority nor fence. Pace and Mapping are set only in state Paced.
-type Observed struct {
-	Generation ident.Generation
-	State      State
-	Pace       Pace
-	Mapping    Mapping
+// Observe is what clients are told about the clock. Two lifecycles that differ only in who produces their ticks are observed alike (C-086).
+func (l Lifecycle) Observe() Observed {
+	o := Observed{Generation: l.Generation, State: l.State()}
+	if o.State == Paced {
+		o.Pace, o.Mapping = l.Pace, l.Mapping
+	}
+	return o
+}
+
+// OnlyFenceDiffers says that next is l under another fence. Such a change is installed at once, ahead of the graph (C-049); every other
+// one waits for it (C-050).
+func (l Lifecycle) OnlyFenceDiffers(next Lifecycle) bool {
+	if l.Fence == next.Fence {
+		return false
+	}
+	l.Fence = next.Fence
+	return l == next
 }

@@ -10,6 +10,7 @@ func Catalogue() []Entry {
 		languageCodes(),
 		modelCodes(),
 		controlCodes(),
+		clockCodes(),
 		relayCodes(),
 		nodeCodes(),
 		codecCodes(),
