@@ -120,7 +120,8 @@ func (c *Client) ListDomains(ctx context.Context) ([]Domain, error) {
 	}
 	domains := make([]Domain, len(list.Domains))
 	for i, d := range list.Domains {
-		domains[i] = Domain(d)
+		domains[i] = Domain{Name: d.Name, Status: d.Status, Pace: d.Pace.String(), PeriodNS: d.PeriodNS, SkewNS: d.SkewNS,
+			StartVersion: d.StartVersion}
 	}
 	return domains, nil
 }

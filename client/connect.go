@@ -152,7 +152,7 @@ func (w *refusalWatch) stop() {
 
 // greet opens both lanes and waits for HelloReply.
 func (s *session) greet(ctx context.Context, c Config) *Error {
-	hello := wire.Hello{ProtocolMin: wire.SessionProtocol, ProtocolMax: wire.SessionProtocol, User: c.User, Password: c.Password,
+	hello := wire.Hello{ProtocolMin: wire.MinSessionProtocol, ProtocolMax: wire.SessionProtocol, User: c.User, Password: c.Password,
 		Domain: c.Domain, Client: c.Program}
 	frame, err := wire.EncodeClient(wire.ClientFrame{Body: hello}, s.frameLimit)
 	if err != nil {

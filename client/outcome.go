@@ -93,8 +93,13 @@ type StatementResult struct {
 // Transaction is the transaction the session is in: State is empty for none, or open, committing, committed, failed, reverted, expired.
 type Transaction struct{ State, Reference string }
 
-// Domain is one domain of the cluster.
-type Domain struct{ Name, Status string }
+// Domain is one domain of the cluster. Pace is unpaced or paced, or empty when the node is too old to say; Period and Skew are nanoseconds of
+// a paced domain; StartVersion is its lifecycle generation.
+type Domain struct {
+	Name, Status, Pace string
+	PeriodNS, SkewNS   uint64
+	StartVersion       uint64
+}
 
 // Status is the state of the node that serves the session.
 type Status struct {

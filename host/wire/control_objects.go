@@ -39,6 +39,14 @@ type (
 	ControlStoredExecution     = controlfb.StoredExecutionT
 	ControlStoredStatement     = controlfb.StoredStatementT
 	ControlStoredTransaction   = controlfb.StoredTransactionT
+	ControlBinding             = controlfb.BindingT
+	ControlFrozen              = controlfb.FrozenT
+	ControlAdmitVersion        = controlfb.AdmitVersionT
+	ControlCompleteVersion     = controlfb.CompleteVersionT
+	ControlFailVersion         = controlfb.FailVersionT
+	ControlReconcileAuthority  = controlfb.ReconcileAuthorityT
+	ControlStoredVersion       = controlfb.StoredVersionT
+	ControlStoredResource      = controlfb.StoredResourceT
 	ControlSnapshot            = controlfb.SnapshotT
 )
 
@@ -48,6 +56,7 @@ type (
 	ControlPlacement        = controlfb.Placement
 	ControlStatus           = controlfb.Status
 	ControlTransactionState = controlfb.TransactionState
+	ControlVersionState     = controlfb.VersionState
 	ControlVerdict          = controlfb.Verdict
 	ControlBodyType         = controlfb.Body
 )
@@ -67,4 +76,8 @@ const (
 	ControlBodyAppendStatement     = controlfb.BodyAppendStatement
 	ControlBodySetTransactionState = controlfb.BodySetTransactionState
 	ControlBodyConclude            = controlfb.BodyConclude
+	ControlBodyAdmitVersion        = controlfb.BodyAdmitVersion
+	ControlBodyCompleteVersion     = controlfb.BodyCompleteVersion
+	ControlBodyFailVersion         = controlfb.BodyFailVersion
+	ControlBodyReconcileAuthority  = controlfb.BodyReconcileAuthority
 )

@@ -29,6 +29,10 @@ type goldenFrame struct {
 
 const reference = "0192f6a0-7c00-7abc-8def-0123456789ab"
 
+// pacedClock has a skew and an origin of zero, which are there.
+var pacedClock = wire.ObservedClock{State: wire.ClockPaced, Generation: 3, PeriodNS: 1_000_000_000, WallStartedAtNS: 1_700_000_000_000_000_000,
+	TimeRate: 0.1}
+
 var golden = []goldenFrame{
 	{name: "hello", client: wire.ClientFrame{Body: wire.Hello{ProtocolMin: 1, ProtocolMax: 1, User: "admin", Password: "secret",
 		Domain: "weather", Client: "nervix/0.1"}}},
@@ -37,6 +41,8 @@ var golden = []goldenFrame{
 	{name: "list_domains", client: wire.ClientFrame{RequestID: 2, Body: wire.ListDomainsRequest{}}},
 	{name: "status", client: wire.ClientFrame{RequestID: 3, Body: wire.StatusRequest{}}},
 	{name: "cancel", client: wire.ClientFrame{RequestID: 4, Body: wire.CancelRequest{Target: 1}}},
+	{name: "attach_clock", client: wire.ClientFrame{RequestID: 5, Body: wire.AttachDomainClockRequest{Domain: "weather"}}},
+	{name: "detach_clock", client: wire.ClientFrame{RequestID: 6, Body: wire.DetachDomainClockRequest{Domain: "weather"}}},
 	{name: "client_keepalive", client: wire.ClientFrame{Body: wire.Keepalive{}}},
 
 	{name: "hello_reply", server: wire.ServerFrame{Body: wire.HelloReply{Node: "n1", Incarnation: 3, ProtocolMin: 1, ProtocolMax: 1,
@@ -61,6 +67,24 @@ var golden = []goldenFrame{
 		Reference: reference, UnknownCause: wire.CauseShuttingDown}}},
 	{name: "domain_list", server: wire.ServerFrame{RequestID: 2, Body: wire.DomainList{Domains: []wire.DomainEntry{
 		{Name: "default", Status: "stopped"}, {Name: "weather", Status: "running"}}}}},
+	{name: "domain_list_paced", server: wire.ServerFrame{RequestID: 2, Body: wire.DomainList{Domains: []wire.DomainEntry{
+		{Name: "default", Status: "stopped", Pace: wire.PaceUnpaced},
+		{Name: "history", Status: "running", Pace: wire.PacePaced, PeriodNS: 86_400_000_000_000, StartVersion: 3},
+		{Name: "weather", Status: "running", Pace: wire.PacePaced, PeriodNS: 1_000_000_000, SkewNS: 100_000_000, StartVersion: 1}}}}},
+	{name: "clock_attached", server: wire.ServerFrame{RequestID: 5, Body: wire.DomainClockAttachOutcome{Disposition: wire.ClockAttached,
+		Domain: "weather", Clock: pacedClock}}},
+	{name: "clock_attached_stopped", server: wire.ServerFrame{RequestID: 5, Body: wire.DomainClockAttachOutcome{Disposition: wire.ClockAttached,
+		Domain: "weather", Clock: wire.ObservedClock{State: wire.ClockStopped}}}},
+	{name: "clock_not_found", server: wire.ServerFrame{RequestID: 5, Body: wire.DomainClockAttachOutcome{Disposition: wire.ClockDomainNotFound,
+		Domain: "weather", Code: "resolve.unknown", Text: "no such domain", Hint: "LIST DOMAINS names them"}}},
+	{name: "clock_detached", server: wire.ServerFrame{RequestID: 6, Body: wire.DomainClockDetachOutcome{Disposition: wire.ClockDetached,
+		Domain: "weather"}}},
+	{name: "clock_observed", server: wire.ServerFrame{Body: wire.DomainClockObserved{Domain: "weather", Clock: pacedClock}}},
+	{name: "clock_observed_unpaced", server: wire.ServerFrame{Body: wire.DomainClockObserved{Domain: "weather",
+		Clock: wire.ObservedClock{State: wire.ClockUnpaced, Generation: 2}}}},
+	{name: "clock_ticked", server: wire.ServerFrame{Body: wire.DomainClockTicked{Domain: "weather", Generation: 3, ID: 1, BoundaryNS: 0,
+		AuthorityUTCNS: 1_700_000_000_000_000_001, NodeLogicalNS: -1}}},
+	{name: "clock_ended", server: wire.ServerFrame{Body: wire.DomainClockAttachmentEnded{Domain: "weather", Reason: wire.EndDomainRemoved}}},
 	{name: "status_report", server: wire.ServerFrame{RequestID: 3, Body: wire.StatusReport{Node: "n1", Incarnation: 3, Revision: 17,
 		Role: "leader", Connectors: []wire.ConnectorStatus{{Kind: "file", PID: 4711, State: "running", Restarts: 2}}}}},
 	{name: "cancel_outcome", server: wire.ServerFrame{RequestID: 4, Body: wire.CancelOutcome{Result: wire.CancelRequested}}},

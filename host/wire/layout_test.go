@@ -15,8 +15,8 @@ import (
 // TestSessionTablesTellTheirSize checks the rule at the head of session.fbs for whichever member of a table is the first that is there.
 func TestSessionTablesTellTheirSize(t *testing.T) {
 	for _, table := range sessionfb.Schema.Tables {
-		if table.Name == "CancelRequest" {
-			continue // it stands alone in its frame
+		if table.Name == "CancelRequest" || table.Name == "UploadAccepted" {
+			continue // they stand alone in their frames
 		}
 		for _, f := range table.Fields {
 			scalar := f.Kind == verify.KindScalar || f.Kind == verify.KindBool || f.Kind == verify.KindEnum

@@ -34,6 +34,14 @@ func EncodeClient(f ClientFrame, limit int) ([]byte, error) {
 		t.Body.Type, t.Body.Value = sessionfb.ClientBodyCancelRequest, &sessionfb.CancelRequestT{Target: b.Target}
 	case Keepalive:
 		t.Body.Type, t.Body.Value = sessionfb.ClientBodyKeepalive, &sessionfb.KeepaliveT{}
+	case AttachDomainClockRequest:
+		size = len(b.Domain)
+		t.Body.Type = sessionfb.ClientBodyAttachDomainClockRequest
+		t.Body.Value = &sessionfb.AttachDomainClockRequestT{Domain: b.Domain}
+	case DetachDomainClockRequest:
+		size = len(b.Domain)
+		t.Body.Type = sessionfb.ClientBodyDetachDomainClockRequest
+		t.Body.Value = &sessionfb.DetachDomainClockRequestT{Domain: b.Domain}
 	default:
 		return nil, unencodable("client frame without body", nil)
 	}
@@ -79,6 +87,14 @@ func clientBody(kind sessionfb.ClientBody, tab flatbuffers.Table) ClientBody {
 		var x sessionfb.CancelRequest
 		x.Init(tab.Bytes, tab.Pos)
 		return CancelRequest{Target: x.Target()}
+	case sessionfb.ClientBodyAttachDomainClockRequest:
+		var x sessionfb.AttachDomainClockRequest
+		x.Init(tab.Bytes, tab.Pos)
+		return AttachDomainClockRequest{Domain: string(x.Domain())}
+	case sessionfb.ClientBodyDetachDomainClockRequest:
+		var x sessionfb.DetachDomainClockRequest
+		x.Init(tab.Bytes, tab.Pos)
+		return DetachDomainClockRequest{Domain: string(x.Domain())}
 	default: // the verifier lets no other type pass
 		return Keepalive{}
 	}

@@ -4,26 +4,26 @@ package wire
 
 import "github.com/nervix-go/nervix/host/kernel/fault"
 
-// SessionProtocol is the protocol version of client sessions that this program speaks. A range of one version.
-const SessionProtocol = 1
-
 // ClientFrame is what a client sends. RequestID is zero for Hello and Keepalive and non-zero for everything else.
 type ClientFrame struct {
 	RequestID uint64
 	Body      ClientBody
 }
 
-// ClientBody is one of Hello, CommandRequest, ListDomainsRequest, StatusRequest, CancelRequest and Keepalive.
+// ClientBody is one of Hello, CommandRequest, ListDomainsRequest, StatusRequest, CancelRequest, Keepalive, AttachDomainClockRequest and
+// DetachDomainClockRequest.
 type ClientBody interface{ clientBody() }
 
-// ServerFrame is what a server sends. RequestID is that of the request it answers, or zero for HelloReply, SessionEnding and Keepalive.
+// ServerFrame is what a server sends. RequestID is that of the request it answers, or zero for HelloReply, SessionEnding, Keepalive and the
+// frames about an attached clock.
 type ServerFrame struct {
 	RequestID uint64
 	Body      ServerBody
 }
 
 // ServerBody is one of HelloReply, CommandOutcome, DomainList, StatusReport, CancelOutcome, RequestRejected, RequestCancelled,
-// SessionEnding and Keepalive.
+// SessionEnding, Keepalive, DomainClockAttachOutcome, DomainClockDetachOutcome, DomainClockObserved, DomainClockTicked and
+// DomainClockAttachmentEnded.
 type ServerBody interface{ serverBody() }
 
 // Hello opens a session. It is the first frame of the ordered lane.
@@ -191,8 +191,26 @@ type CommandOutcome struct {
 	Commit *CommitReport
 }
 
-// DomainEntry is one domain of a DomainList.
-type DomainEntry struct{ Name, Status string }
+// DomainPace says whether a domain has a paced clock.
+type DomainPace uint8
+
+// The paces. PaceUnknown is what a server of protocol 1 says.
+const (
+	PaceUnknown DomainPace = 0
+	PaceUnpaced DomainPace = 1
+	PacePaced   DomainPace = 2
+)
+
+func (p DomainPace) String() string { return word(int(p), "", "unpaced", "paced") }
+
+// DomainEntry is one domain of a DomainList. PeriodNS and SkewNS are zero unless it is paced; StartVersion is its lifecycle generation.
+// Everything after Status belongs to protocol 2.
+type DomainEntry struct {
+	Name, Status     string
+	Pace             DomainPace
+	PeriodNS, SkewNS uint64
+	StartVersion     uint64
+}
 
 // DomainList answers ListDomainsRequest.
 type DomainList struct{ Domains []DomainEntry }

@@ -47,7 +47,10 @@ func EncodeServer(f ServerFrame, limit int) ([]byte, error) {
 	case Keepalive:
 		t.Body.Type, t.Body.Value = sessionfb.ServerBodyKeepalive, &sessionfb.KeepaliveT{}
 	default:
-		return nil, unencodable("server frame without body", nil)
+		var good bool
+		if size, good = clockBodyT(f.Body, t.Body); !good {
+			return nil, unencodable("server frame without body, or with a clock that does not exist", nil)
+		}
 	}
 	if err := serverIdentity(f); err != nil {
 		return nil, err
@@ -106,8 +109,10 @@ func serverBody(kind sessionfb.ServerBody, tab flatbuffers.Table) (ServerBody, e
 		var x sessionfb.SessionEnding
 		x.Init(tab.Bytes, tab.Pos)
 		return SessionEnding{Reason: EndingReason(*x.Reason()), Text: string(x.Text()), TimeLeftMillis: x.TimeLeftMs()}, nil
-	default: // the verifier lets no other type pass
+	case sessionfb.ServerBodyKeepalive:
 		return Keepalive{}, nil
+	default:
+		return clockBody(kind, tab)
 	}
 }
 
@@ -115,7 +120,7 @@ func serverBody(kind sessionfb.ServerBody, tab flatbuffers.Table) (ServerBody, e
 func serverIdentity(f ServerFrame) error {
 	unsolicited := false
 	switch f.Body.(type) {
-	case HelloReply, SessionEnding, Keepalive:
+	case HelloReply, SessionEnding, Keepalive, DomainClockObserved, DomainClockTicked, DomainClockAttachmentEnded:
 		unsolicited = true
 	}
 	if unsolicited != (f.RequestID == 0) {
@@ -139,7 +144,8 @@ func helloReply(x *sessionfb.HelloReply) HelloReply {
 func domainListT(b DomainList) *sessionfb.DomainListT {
 	t := &sessionfb.DomainListT{}
 	for _, d := range b.Domains {
-		t.Domains = append(t.Domains, &sessionfb.DomainEntryT{Name: d.Name, Status: d.Status})
+		t.Domains = append(t.Domains, &sessionfb.DomainEntryT{Name: d.Name, Status: d.Status, Pace: sessionfb.Pace(d.Pace),
+			PeriodNs: d.PeriodNS, SkewNs: d.SkewNS, StartVersion: d.StartVersion})
 	}
 	return t
 }
@@ -151,7 +157,8 @@ func domainList(x *sessionfb.DomainList) DomainList {
 		list.Domains = make([]DomainEntry, n)
 		for i := range n {
 			x.Domains(&one, i)
-			list.Domains[i] = DomainEntry{Name: string(one.Name()), Status: string(one.Status())}
+			list.Domains[i] = DomainEntry{Name: string(one.Name()), Status: string(one.Status()), Pace: DomainPace(one.Pace()),
+				PeriodNS: one.PeriodNs(), SkewNS: one.SkewNs(), StartVersion: one.StartVersion()}
 		}
 	}
 	return list

@@ -8,6 +8,11 @@ const (
 	SessionCredentialsUnavailable Code = "session.credentials_unavailable"
 	SessionViolated               Code = "session.violated"
 	SessionListen                 Code = "session.listen"
+	SessionDomainUnknown          Code = "session.domain_unknown"
+	SessionInTransaction          Code = "session.in_transaction"
+	SessionClockAttached          Code = "session.clock_attached"
+	SessionClockNotAttached       Code = "session.clock_not_attached"
+	SessionClockUnsupported       Code = "session.clock_unsupported"
 	UserPassword                  Code = "user.password"
 	ContextMissing                Code = "context.missing"
 	ContextInvalid                Code = "context.invalid"
@@ -20,6 +25,11 @@ func sessionCodes() []Entry {
 		{SessionCredentialsUnavailable, ClassCapacity, RetryAfterBackoff, "Credentials cannot be judged now.", "try again in a moment"},
 		{SessionViolated, ClassExternal, RetryNever, "The other side broke the session protocol.", ""},
 		{SessionListen, ClassUser, RetryNever, "The session address cannot be bound.", "stop the process that holds the port, or choose another one"},
+		{SessionDomainUnknown, ClassUser, RetryNever, "There is no such domain.", "LIST DOMAINS names the domains; choose one with USE or --domain"},
+		{SessionInTransaction, ClassUser, RetryNever, "This is not possible while a transaction is open.", "COMMIT or REVERT first"},
+		{SessionClockAttached, ClassUser, RetryNever, "The session follows the clock of this domain already.", ""},
+		{SessionClockNotAttached, ClassUser, RetryNever, "The session does not follow the clock of this domain.", "ATTACH DOMAIN CLOCK first"},
+		{SessionClockUnsupported, ClassUser, RetryNever, "Domain clocks cannot be followed here.", "use a client and a node of session protocol 2 or later"},
 		{UserPassword, ClassUser, RetryNever, "The password cannot be used.", "choose a password of 1 to 1,024 bytes"},
 		{ContextMissing, ClassUser, RetryNever, "There is no context file.", "name one with --context or NERVIX_CONTEXT; nervixd writes context.json into its data folder"},
 		{ContextInvalid, ClassUser, RetryNever, "The context file cannot be used.", "use the context.json that nervixd wrote"},

@@ -5,6 +5,7 @@ package transport
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"log/slog"
 	"time"
 
@@ -35,6 +36,21 @@ type Opened struct {
 // Opener makes the handler of a new session.
 type Opener func(Opened) lanes.Handler
 
+// Uploads serves upload streams; see "Uploads" in the package comment for the frames.
+type Uploads interface {
+	// Upload serves one stream of a session from its first frame to its last, and returns. It runs in a goroutine of the session. ctx ends
+	// when the connection is lost, and when the server drains or aborts; reads and writes of the stream then fail, and Upload has to
+	// return: the end of the session awaits it. What goes on without the connection is the implementation's own work.
+	//
+	// A read gives io.EOF when the client has said its last; a write blocks while the client does not read. After the return the stream
+	// is closed for writing, and what the client still sends is not read. Upload never sees more than MaxUploads streams of one session
+	// at a time.
+	Upload(ctx context.Context, opened Opened, stream io.ReadWriter)
+}
+
+// MaxUploads is how many upload streams a session may have at once. A client that opens a fifth waits.
+const MaxUploads = 4
+
 // Config of a Server. Zero values mean the defaults named at the fields; nothing can be changed later.
 type Config struct {
 	// Node and Incarnation introduce the node to the client.
@@ -44,6 +60,8 @@ type Config struct {
 	TLS          *tls.Config
 	Authenticate Authenticator
 	Open         Opener
+	// Uploads serves upload streams; nil refuses them: the session lacks the feature FeatureUploads, and no third stream can be opened.
+	Uploads Uploads
 	// Log takes one line a session; nil discards.
 	Log *slog.Logger
 
@@ -87,29 +105,34 @@ func setDefault[T comparable](field *T, value T) {
 // helloLimit is the greatest frame before authentication: Hello with its longest members fits.
 const helloLimit = 4096
 
-// Windows of flow control: what a client may send without being read. Both lanes together stay below the connection's window, so an
-// unread ordered lane does not close the control lane.
+// Windows of flow control: what a client may send without being read. All streams together stay below the connection's window, so what is
+// not read on one stream does not close another. The connection's window alone admits nothing: the sum of the streams' windows bounds the
+// bytes that wait.
 const (
-	laneWindowInitial       = 64 << 10
-	laneWindow              = 1 << 20
-	connectionWindowInitial = 256 << 10
-	connectionWindow        = 4 << 20
+	laneWindowInitial = 64 << 10
+	laneWindow        = 1 << 20
+	connectionWindow  = (2 + MaxUploads + 1) * laneWindow
 )
 
-// QUIC is the QUIC configuration for connections of this protocol: two lanes, no unidirectional streams from clients, no 0-RTT.
+// QUIC is the QUIC configuration for connections of this protocol: two lanes and the upload streams, no unidirectional streams from
+// clients, no 0-RTT.
 func (c Config) QUIC() *quic.Config {
 	c = c.withDefaults()
+	streams := int64(2)
+	if c.Uploads != nil {
+		streams += MaxUploads
+	}
 	return &quic.Config{
 		HandshakeIdleTimeout:           5 * time.Second,
 		MaxIdleTimeout:                 c.IdleTimeout,
 		KeepAlivePeriod:                c.KeepAlive,
-		MaxIncomingStreams:             2,
+		MaxIncomingStreams:             streams,
 		MaxIncomingUniStreams:          -1,
 		InitialStreamReceiveWindow:     laneWindowInitial,
 		MaxStreamReceiveWindow:         laneWindow,
-		InitialConnectionReceiveWindow: connectionWindowInitial,
+		InitialConnectionReceiveWindow: connectionWindow,
 		MaxConnectionReceiveWindow:     connectionWindow,
-		RequireStreamCreditRelease:     true, // a lane that ended is not replaced by another
+		RequireStreamCreditRelease:     true, // a lane that ended is not replaced by another; the place of an upload is given back
 		Allow0RTT:                      false,
 	}
 }

@@ -21,8 +21,23 @@ type ending struct {
 	text   string
 }
 
-// features are what this server offers beyond the base protocol, ascending.
-var features = []string{"cancel", "domains", "status"}
+// Features that a server offers beyond the base protocol, by the names in HelloReply.
+const (
+	FeatureCancel  = "cancel"
+	FeatureDomains = "domains"
+	FeatureStatus  = "status"
+	// FeatureUploads: the server takes upload streams. Protocol 2.
+	FeatureUploads = "uploads"
+)
+
+// features are those of this server for a peer of the protocol, ascending.
+func (c *Config) features(protocol uint32) []string {
+	list := []string{FeatureCancel, FeatureDomains, FeatureStatus}
+	if c.Uploads != nil && protocol >= 2 {
+		list = append(list, FeatureUploads)
+	}
+	return list
+}
 
 // connection greets one connection and, if it passes, runs its session. It returns when the connection is closed.
 func (s *Server) connection(conn *quic.Conn) {
@@ -37,6 +52,7 @@ func (s *Server) connection(conn *quic.Conn) {
 	}
 	one := &session{server: s, conn: conn, over: make(chan ending, 1)}
 	one.stopped, one.stop = context.WithCancel(context.Background())
+	one.protocol, _ = wire.NegotiateSession(hello.ProtocolMin, hello.ProtocolMax)
 	one.opened = Opened{User: hello.User, Domain: hello.Domain, Client: hello.Client, Remote: conn.RemoteAddr().String()}
 	defer one.stop()
 	one.run(stream)
@@ -65,11 +81,17 @@ func (s *Server) greet(conn *quic.Conn) (*quic.Stream, wire.Hello, *ending) {
 	switch {
 	case !ok:
 		return stream, wire.Hello{}, &ending{wire.EndingProtocolViolated, "the first frame is not a Hello"}
-	case hello.ProtocolMin > hello.ProtocolMax || hello.ProtocolMin > wire.SessionProtocol || hello.ProtocolMax < wire.SessionProtocol:
+	case !speakable(hello):
 		return stream, wire.Hello{}, &ending{wire.EndingProtocolVersion, fmt.Sprintf("client speaks session protocol %d to %d, server %d to %d",
-			hello.ProtocolMin, hello.ProtocolMax, wire.SessionProtocol, wire.SessionProtocol)}
+			hello.ProtocolMin, hello.ProtocolMax, wire.MinSessionProtocol, wire.SessionProtocol)}
 	}
 	return stream, hello, s.judge(conn, hello)
+}
+
+// speakable says whether there is a protocol version in common.
+func speakable(hello wire.Hello) bool {
+	_, ok := wire.NegotiateSession(hello.ProtocolMin, hello.ProtocolMax)
+	return ok
 }
 
 func (s *Server) judge(conn *quic.Conn, hello wire.Hello) *ending {

@@ -44,14 +44,14 @@ func TestCredentialsThatCannotBeJudged(t *testing.T) {
 }
 
 func TestProtocolVersionIsJudgedBeforeCredentials(t *testing.T) {
-	// req: X-036 half: there is one version, so no additive members yet
+	// req: X-036 half: the refusal; TestProtocolOneIsServed has the older version
 	n := serve(t, nil)
 	p := n.connect(t)
 	h := hello("guess")
 	h.ProtocolMin, h.ProtocolMax = 7, 9
 	p.write(lanes.Ordered, wire.ClientFrame{Body: h})
 	e := p.ending()
-	if e.Reason != wire.EndingProtocolVersion || !strings.Contains(e.Text, "7 to 9") || !strings.Contains(e.Text, "1 to 1") {
+	if e.Reason != wire.EndingProtocolVersion || !strings.Contains(e.Text, "7 to 9") || !strings.Contains(e.Text, "1 to 2") {
 		t.Fatalf("got %+v", e)
 	}
 	if n.doorman.judged() != 0 {

@@ -102,7 +102,7 @@ func (e *executor) reverted() int {
 }
 
 func (e *executor) Domains(context.Context, string) ([]wire.DomainEntry, error) {
-	return []wire.DomainEntry{{Name: "weather", Status: "running"}}, nil
+	return []wire.DomainEntry{{Name: "weather", Status: "running", Pace: wire.PacePaced, PeriodNS: 1, StartVersion: 2}}, nil
 }
 
 func (e *executor) Status(context.Context) (wire.StatusReport, error) {

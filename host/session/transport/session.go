@@ -21,7 +21,9 @@ type session struct {
 	server *Server
 	conn   *quic.Conn
 	opened Opened
-	lanes  *lanes.Session
+	// protocol is the version both sides speak.
+	protocol uint32
+	lanes    *lanes.Session
 	// over takes the first reason to end.
 	over chan ending
 	// stopped ends when nothing more may be queued; final is then what the writers send last.
@@ -66,8 +68,8 @@ func (s *session) run(ordered *quic.Stream) {
 // welcome makes the request side and queues HelloReply as the first frame. False means that the server drains.
 func (s *session) welcome() bool {
 	c := &s.server.config
-	reply := wire.HelloReply{Node: c.Node, Incarnation: c.Incarnation, ProtocolMin: wire.SessionProtocol, ProtocolMax: wire.SessionProtocol,
-		Protocol: wire.SessionProtocol, Features: features, FrameLimit: uint32(c.FrameLimit)}
+	reply := wire.HelloReply{Node: c.Node, Incarnation: c.Incarnation, ProtocolMin: wire.MinSessionProtocol, ProtocolMax: wire.SessionProtocol,
+		Protocol: s.protocol, Features: c.features(s.protocol), FrameLimit: uint32(c.FrameLimit)}
 	s.lanes = lanes.New(s.server.ctx, c.Open(s.opened), s, c.InFlight)
 	if !s.server.enter(s) {
 		s.lanes.End()
@@ -78,7 +80,7 @@ func (s *session) welcome() bool {
 	return true
 }
 
-// control accepts the second lane; there is no third.
+// control accepts the second lane, and after it the upload streams.
 func (s *session) control() {
 	defer s.readers.Done()
 	stream, err := s.conn.AcceptStream(s.conn.Context())
@@ -88,6 +90,7 @@ func (s *session) control() {
 	stream.SetPriority(0, false) // replies of this lane go before those of the ordered lane
 	s.write(lanes.Control, stream)
 	s.read(lanes.Control, stream)
+	s.uploads()
 }
 
 // read starts the reader of a lane. It takes the next frame only when the last one is registered or answered, so a client that does not
@@ -162,6 +165,9 @@ func writeFrame(stream *quic.Stream, frame []byte) bool {
 // Send implements lanes.Sender. A reply that does not fit a frame is replaced by a rejection that says so.
 func (s *session) Send(lane lanes.Lane, f wire.ServerFrame) {
 	limit := s.server.config.FrameLimit
+	if f.Body = wire.ForProtocol(f.Body, s.protocol); f.Body == nil {
+		return
+	}
 	frame, err := wire.EncodeServer(f, limit)
 	if err != nil {
 		s.server.config.Log.Warn("reply replaced by a rejection", "remote", s.opened.Remote, "error", err.Error())

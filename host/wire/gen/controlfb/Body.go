@@ -26,6 +26,10 @@ const (
 	BodyAppendStatement     Body = 11
 	BodySetTransactionState Body = 12
 	BodyConclude            Body = 13
+	BodyAdmitVersion        Body = 14
+	BodyCompleteVersion     Body = 15
+	BodyFailVersion         Body = 16
+	BodyReconcileAuthority  Body = 17
 )
 
 var EnumNamesBody = map[Body]string{
@@ -43,6 +47,10 @@ var EnumNamesBody = map[Body]string{
 	BodyAppendStatement:     "AppendStatement",
 	BodySetTransactionState: "SetTransactionState",
 	BodyConclude:            "Conclude",
+	BodyAdmitVersion:        "AdmitVersion",
+	BodyCompleteVersion:     "CompleteVersion",
+	BodyFailVersion:         "FailVersion",
+	BodyReconcileAuthority:  "ReconcileAuthority",
 }
 
 var EnumValuesBody = map[string]Body{
@@ -60,6 +68,10 @@ var EnumValuesBody = map[string]Body{
 	"AppendStatement":     BodyAppendStatement,
 	"SetTransactionState": BodySetTransactionState,
 	"Conclude":            BodyConclude,
+	"AdmitVersion":        BodyAdmitVersion,
+	"CompleteVersion":     BodyCompleteVersion,
+	"FailVersion":         BodyFailVersion,
+	"ReconcileAuthority":  BodyReconcileAuthority,
 }
 
 func (v Body) String() string {
@@ -105,6 +117,14 @@ func (t *BodyT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		return t.Value.(*SetTransactionStateT).Pack(builder)
 	case BodyConclude:
 		return t.Value.(*ConcludeT).Pack(builder)
+	case BodyAdmitVersion:
+		return t.Value.(*AdmitVersionT).Pack(builder)
+	case BodyCompleteVersion:
+		return t.Value.(*CompleteVersionT).Pack(builder)
+	case BodyFailVersion:
+		return t.Value.(*FailVersionT).Pack(builder)
+	case BodyReconcileAuthority:
+		return t.Value.(*ReconcileAuthorityT).Pack(builder)
 	}
 	return 0
 }
@@ -163,6 +183,22 @@ func (rcv Body) UnPack(table flatbuffers.Table) *BodyT {
 		var x Conclude
 		x.Init(table.Bytes, table.Pos)
 		return &BodyT{Type: BodyConclude, Value: x.UnPack()}
+	case BodyAdmitVersion:
+		var x AdmitVersion
+		x.Init(table.Bytes, table.Pos)
+		return &BodyT{Type: BodyAdmitVersion, Value: x.UnPack()}
+	case BodyCompleteVersion:
+		var x CompleteVersion
+		x.Init(table.Bytes, table.Pos)
+		return &BodyT{Type: BodyCompleteVersion, Value: x.UnPack()}
+	case BodyFailVersion:
+		var x FailVersion
+		x.Init(table.Bytes, table.Pos)
+		return &BodyT{Type: BodyFailVersion, Value: x.UnPack()}
+	case BodyReconcileAuthority:
+		var x ReconcileAuthority
+		x.Init(table.Bytes, table.Pos)
+		return &BodyT{Type: BodyReconcileAuthority, Value: x.UnPack()}
 	}
 	return nil
 }

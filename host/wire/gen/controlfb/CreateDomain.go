@@ -15,6 +15,8 @@ type CreateDomainT struct {
 	Pace        Pace      `json:"pace"`
 	Placement   Placement `json:"placement"`
 	IfNotExists bool      `json:"if_not_exists"`
+	PeriodNs    uint64    `json:"period_ns"`
+	SkewNs      uint64    `json:"skew_ns"`
 }
 
 func (t *CreateDomainT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -30,6 +32,8 @@ func (t *CreateDomainT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT 
 	CreateDomainAddPace(builder, t.Pace)
 	CreateDomainAddPlacement(builder, t.Placement)
 	CreateDomainAddIfNotExists(builder, t.IfNotExists)
+	CreateDomainAddPeriodNs(builder, t.PeriodNs)
+	CreateDomainAddSkewNs(builder, t.SkewNs)
 	return CreateDomainEnd(builder)
 }
 
@@ -40,6 +44,8 @@ func (rcv *CreateDomain) UnPackTo(t *CreateDomainT) {
 	t.Pace = rcv.Pace()
 	t.Placement = rcv.Placement()
 	t.IfNotExists = rcv.IfNotExists()
+	t.PeriodNs = rcv.PeriodNs()
+	t.SkewNs = rcv.SkewNs()
 }
 
 func (rcv *CreateDomain) UnPack() *CreateDomainT {
@@ -150,8 +156,32 @@ func (rcv *CreateDomain) MutateIfNotExists(n bool) bool {
 	return rcv._tab.MutateBoolSlot(14, n)
 }
 
+func (rcv *CreateDomain) PeriodNs() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(16))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *CreateDomain) MutatePeriodNs(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(16, n)
+}
+
+func (rcv *CreateDomain) SkewNs() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(18))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *CreateDomain) MutateSkewNs(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(18, n)
+}
+
 func CreateDomainStart(builder *flatbuffers.Builder) {
-	builder.StartObject(6)
+	builder.StartObject(8)
 }
 func CreateDomainAddName(builder *flatbuffers.Builder, name flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(name), 0)
@@ -170,6 +200,12 @@ func CreateDomainAddPlacement(builder *flatbuffers.Builder, placement Placement)
 }
 func CreateDomainAddIfNotExists(builder *flatbuffers.Builder, ifNotExists bool) {
 	builder.PrependBoolSlot(5, ifNotExists, false)
+}
+func CreateDomainAddPeriodNs(builder *flatbuffers.Builder, periodNs uint64) {
+	builder.PrependUint64Slot(6, periodNs, 0)
+}
+func CreateDomainAddSkewNs(builder *flatbuffers.Builder, skewNs uint64) {
+	builder.PrependUint64Slot(7, skewNs, 0)
 }
 func CreateDomainEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

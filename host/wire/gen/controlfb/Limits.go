@@ -9,14 +9,16 @@ import (
 )
 
 type LimitsT struct {
-	Statements      uint32 `json:"statements"`
-	SourceBytes     uint64 `json:"source_bytes"`
-	Open            uint32 `json:"open"`
-	IdleNs          int64  `json:"idle_ns"`
-	TombstoneNs     int64  `json:"tombstone_ns"`
-	References      uint32 `json:"references"`
-	OpenSourceBytes uint64 `json:"open_source_bytes"`
-	DefinitionBytes uint64 `json:"definition_bytes"`
+	Statements       uint32 `json:"statements"`
+	SourceBytes      uint64 `json:"source_bytes"`
+	Open             uint32 `json:"open"`
+	IdleNs           int64  `json:"idle_ns"`
+	TombstoneNs      int64  `json:"tombstone_ns"`
+	References       uint32 `json:"references"`
+	OpenSourceBytes  uint64 `json:"open_source_bytes"`
+	DefinitionBytes  uint64 `json:"definition_bytes"`
+	ResourceVersions uint32 `json:"resource_versions"`
+	Versions         uint32 `json:"versions"`
 }
 
 func (t *LimitsT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -32,6 +34,8 @@ func (t *LimitsT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	LimitsAddReferences(builder, t.References)
 	LimitsAddOpenSourceBytes(builder, t.OpenSourceBytes)
 	LimitsAddDefinitionBytes(builder, t.DefinitionBytes)
+	LimitsAddResourceVersions(builder, t.ResourceVersions)
+	LimitsAddVersions(builder, t.Versions)
 	return LimitsEnd(builder)
 }
 
@@ -44,6 +48,8 @@ func (rcv *Limits) UnPackTo(t *LimitsT) {
 	t.References = rcv.References()
 	t.OpenSourceBytes = rcv.OpenSourceBytes()
 	t.DefinitionBytes = rcv.DefinitionBytes()
+	t.ResourceVersions = rcv.ResourceVersions()
+	t.Versions = rcv.Versions()
 }
 
 func (rcv *Limits) UnPack() *LimitsT {
@@ -186,8 +192,32 @@ func (rcv *Limits) MutateDefinitionBytes(n uint64) bool {
 	return rcv._tab.MutateUint64Slot(18, n)
 }
 
+func (rcv *Limits) ResourceVersions() uint32 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(20))
+	if o != 0 {
+		return rcv._tab.GetUint32(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Limits) MutateResourceVersions(n uint32) bool {
+	return rcv._tab.MutateUint32Slot(20, n)
+}
+
+func (rcv *Limits) Versions() uint32 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(22))
+	if o != 0 {
+		return rcv._tab.GetUint32(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Limits) MutateVersions(n uint32) bool {
+	return rcv._tab.MutateUint32Slot(22, n)
+}
+
 func LimitsStart(builder *flatbuffers.Builder) {
-	builder.StartObject(8)
+	builder.StartObject(10)
 }
 func LimitsAddStatements(builder *flatbuffers.Builder, statements uint32) {
 	builder.PrependUint32Slot(0, statements, 0)
@@ -212,6 +242,12 @@ func LimitsAddOpenSourceBytes(builder *flatbuffers.Builder, openSourceBytes uint
 }
 func LimitsAddDefinitionBytes(builder *flatbuffers.Builder, definitionBytes uint64) {
 	builder.PrependUint64Slot(7, definitionBytes, 0)
+}
+func LimitsAddResourceVersions(builder *flatbuffers.Builder, resourceVersions uint32) {
+	builder.PrependUint32Slot(8, resourceVersions, 0)
+}
+func LimitsAddVersions(builder *flatbuffers.Builder, versions uint32) {
+	builder.PrependUint32Slot(9, versions, 0)
 }
 func LimitsEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

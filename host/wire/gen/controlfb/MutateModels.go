@@ -14,6 +14,7 @@ type MutateModelsT struct {
 	Drops  []*KeyT        `json:"drops"`
 	Puts   []*PutT        `json:"puts"`
 	Assign []*AssignmentT `json:"assign"`
+	Binds  []*BindingT    `json:"binds"`
 }
 
 func (t *MutateModelsT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -60,12 +61,26 @@ func (t *MutateModelsT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT 
 		}
 		assignOffset = builder.EndVector(assignLength)
 	}
+	bindsOffset := flatbuffers.UOffsetT(0)
+	if t.Binds != nil {
+		bindsLength := len(t.Binds)
+		bindsOffsets := make([]flatbuffers.UOffsetT, bindsLength)
+		for j := 0; j < bindsLength; j++ {
+			bindsOffsets[j] = t.Binds[j].Pack(builder)
+		}
+		MutateModelsStartBindsVector(builder, bindsLength)
+		for j := bindsLength - 1; j >= 0; j-- {
+			builder.PrependUOffsetT(bindsOffsets[j])
+		}
+		bindsOffset = builder.EndVector(bindsLength)
+	}
 	MutateModelsStart(builder)
 	MutateModelsAddDomain(builder, domainOffset)
 	MutateModelsAddBase(builder, t.Base)
 	MutateModelsAddDrops(builder, dropsOffset)
 	MutateModelsAddPuts(builder, putsOffset)
 	MutateModelsAddAssign(builder, assignOffset)
+	MutateModelsAddBinds(builder, bindsOffset)
 	return MutateModelsEnd(builder)
 }
 
@@ -92,6 +107,13 @@ func (rcv *MutateModels) UnPackTo(t *MutateModelsT) {
 		x := Assignment{}
 		rcv.Assign(&x, j)
 		t.Assign[j] = x.UnPack()
+	}
+	bindsLength := rcv.BindsLength()
+	t.Binds = make([]*BindingT, bindsLength)
+	for j := 0; j < bindsLength; j++ {
+		x := Binding{}
+		rcv.Binds(&x, j)
+		t.Binds[j] = x.UnPack()
 	}
 }
 
@@ -228,8 +250,31 @@ func (rcv *MutateModels) AssignLength() int {
 	return 0
 }
 
+func (rcv *MutateModels) Binds(obj *Binding, j int) bool {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(14))
+	if o != 0 {
+		x := rcv._tab.Vector(o)
+		x += flatbuffers.UOffsetT(j) * 4
+		x = rcv._tab.Indirect(x)
+		if obj == nil {
+			obj = new(Binding)
+		}
+		obj.Init(rcv._tab.Bytes, x)
+		return true
+	}
+	return false
+}
+
+func (rcv *MutateModels) BindsLength() int {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(14))
+	if o != 0 {
+		return rcv._tab.VectorLen(o)
+	}
+	return 0
+}
+
 func MutateModelsStart(builder *flatbuffers.Builder) {
-	builder.StartObject(5)
+	builder.StartObject(6)
 }
 func MutateModelsAddDomain(builder *flatbuffers.Builder, domain flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(domain), 0)
@@ -253,6 +298,12 @@ func MutateModelsAddAssign(builder *flatbuffers.Builder, assign flatbuffers.UOff
 	builder.PrependUOffsetTSlot(4, flatbuffers.UOffsetT(assign), 0)
 }
 func MutateModelsStartAssignVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
+	return builder.StartVector(4, numElems, 4)
+}
+func MutateModelsAddBinds(builder *flatbuffers.Builder, binds flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(5, flatbuffers.UOffsetT(binds), 0)
+}
+func MutateModelsStartBindsVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
 	return builder.StartVector(4, numElems, 4)
 }
 func MutateModelsEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {

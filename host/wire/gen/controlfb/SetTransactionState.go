@@ -13,6 +13,7 @@ type SetTransactionStateT struct {
 	To              TransactionState `json:"to"`
 	FailedOperation uint32           `json:"failed_operation"`
 	Failure         *OutcomeT        `json:"failure"`
+	Frozen          []*FrozenT       `json:"frozen"`
 }
 
 func (t *SetTransactionStateT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -24,11 +25,25 @@ func (t *SetTransactionStateT) Pack(builder *flatbuffers.Builder) flatbuffers.UO
 		transactionOffset = builder.CreateByteString(t.Transaction)
 	}
 	failureOffset := t.Failure.Pack(builder)
+	frozenOffset := flatbuffers.UOffsetT(0)
+	if t.Frozen != nil {
+		frozenLength := len(t.Frozen)
+		frozenOffsets := make([]flatbuffers.UOffsetT, frozenLength)
+		for j := 0; j < frozenLength; j++ {
+			frozenOffsets[j] = t.Frozen[j].Pack(builder)
+		}
+		SetTransactionStateStartFrozenVector(builder, frozenLength)
+		for j := frozenLength - 1; j >= 0; j-- {
+			builder.PrependUOffsetT(frozenOffsets[j])
+		}
+		frozenOffset = builder.EndVector(frozenLength)
+	}
 	SetTransactionStateStart(builder)
 	SetTransactionStateAddTransaction(builder, transactionOffset)
 	SetTransactionStateAddTo(builder, t.To)
 	SetTransactionStateAddFailedOperation(builder, t.FailedOperation)
 	SetTransactionStateAddFailure(builder, failureOffset)
+	SetTransactionStateAddFrozen(builder, frozenOffset)
 	return SetTransactionStateEnd(builder)
 }
 
@@ -37,6 +52,13 @@ func (rcv *SetTransactionState) UnPackTo(t *SetTransactionStateT) {
 	t.To = rcv.To()
 	t.FailedOperation = rcv.FailedOperation()
 	t.Failure = rcv.Failure(nil).UnPack()
+	frozenLength := rcv.FrozenLength()
+	t.Frozen = make([]*FrozenT, frozenLength)
+	for j := 0; j < frozenLength; j++ {
+		x := Frozen{}
+		rcv.Frozen(&x, j)
+		t.Frozen[j] = x.UnPack()
+	}
 }
 
 func (rcv *SetTransactionState) UnPack() *SetTransactionStateT {
@@ -154,8 +176,31 @@ func (rcv *SetTransactionState) Failure(obj *Outcome) *Outcome {
 	return nil
 }
 
+func (rcv *SetTransactionState) Frozen(obj *Frozen, j int) bool {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(12))
+	if o != 0 {
+		x := rcv._tab.Vector(o)
+		x += flatbuffers.UOffsetT(j) * 4
+		x = rcv._tab.Indirect(x)
+		if obj == nil {
+			obj = new(Frozen)
+		}
+		obj.Init(rcv._tab.Bytes, x)
+		return true
+	}
+	return false
+}
+
+func (rcv *SetTransactionState) FrozenLength() int {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(12))
+	if o != 0 {
+		return rcv._tab.VectorLen(o)
+	}
+	return 0
+}
+
 func SetTransactionStateStart(builder *flatbuffers.Builder) {
-	builder.StartObject(4)
+	builder.StartObject(5)
 }
 func SetTransactionStateAddTransaction(builder *flatbuffers.Builder, transaction flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(transaction), 0)
@@ -171,6 +216,12 @@ func SetTransactionStateAddFailedOperation(builder *flatbuffers.Builder, failedO
 }
 func SetTransactionStateAddFailure(builder *flatbuffers.Builder, failure flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(3, flatbuffers.UOffsetT(failure), 0)
+}
+func SetTransactionStateAddFrozen(builder *flatbuffers.Builder, frozen flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(4, flatbuffers.UOffsetT(frozen), 0)
+}
+func SetTransactionStateStartFrozenVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
+	return builder.StartVector(4, numElems, 4)
 }
 func SetTransactionStateEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

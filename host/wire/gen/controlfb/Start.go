@@ -9,10 +9,15 @@ import (
 )
 
 type StartT struct {
-	Domain           string         `json:"domain"`
-	Base             uint64         `json:"base"`
-	RestartPositions bool           `json:"restart_positions"`
-	Assign           []*AssignmentT `json:"assign"`
+	Domain               string         `json:"domain"`
+	Base                 uint64         `json:"base"`
+	RestartPositions     bool           `json:"restart_positions"`
+	Assign               []*AssignmentT `json:"assign"`
+	WallStartedAtNs      int64          `json:"wall_started_at_ns"`
+	LogicalStartNs       int64          `json:"logical_start_ns"`
+	Rate                 float64        `json:"rate"`
+	AuthorityNode        uint64         `json:"authority_node"`
+	AuthorityIncarnation uint64         `json:"authority_incarnation"`
 }
 
 func (t *StartT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -38,6 +43,11 @@ func (t *StartT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	StartAddBase(builder, t.Base)
 	StartAddRestartPositions(builder, t.RestartPositions)
 	StartAddAssign(builder, assignOffset)
+	StartAddWallStartedAtNs(builder, t.WallStartedAtNs)
+	StartAddLogicalStartNs(builder, t.LogicalStartNs)
+	StartAddRate(builder, t.Rate)
+	StartAddAuthorityNode(builder, t.AuthorityNode)
+	StartAddAuthorityIncarnation(builder, t.AuthorityIncarnation)
 	return StartEnd(builder)
 }
 
@@ -52,6 +62,11 @@ func (rcv *Start) UnPackTo(t *StartT) {
 		rcv.Assign(&x, j)
 		t.Assign[j] = x.UnPack()
 	}
+	t.WallStartedAtNs = rcv.WallStartedAtNs()
+	t.LogicalStartNs = rcv.LogicalStartNs()
+	t.Rate = rcv.Rate()
+	t.AuthorityNode = rcv.AuthorityNode()
+	t.AuthorityIncarnation = rcv.AuthorityIncarnation()
 }
 
 func (rcv *Start) UnPack() *StartT {
@@ -153,8 +168,68 @@ func (rcv *Start) AssignLength() int {
 	return 0
 }
 
+func (rcv *Start) WallStartedAtNs() int64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(12))
+	if o != 0 {
+		return rcv._tab.GetInt64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Start) MutateWallStartedAtNs(n int64) bool {
+	return rcv._tab.MutateInt64Slot(12, n)
+}
+
+func (rcv *Start) LogicalStartNs() int64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(14))
+	if o != 0 {
+		return rcv._tab.GetInt64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Start) MutateLogicalStartNs(n int64) bool {
+	return rcv._tab.MutateInt64Slot(14, n)
+}
+
+func (rcv *Start) Rate() float64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(16))
+	if o != 0 {
+		return rcv._tab.GetFloat64(o + rcv._tab.Pos)
+	}
+	return 0.0
+}
+
+func (rcv *Start) MutateRate(n float64) bool {
+	return rcv._tab.MutateFloat64Slot(16, n)
+}
+
+func (rcv *Start) AuthorityNode() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(18))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Start) MutateAuthorityNode(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(18, n)
+}
+
+func (rcv *Start) AuthorityIncarnation() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(20))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *Start) MutateAuthorityIncarnation(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(20, n)
+}
+
 func StartStart(builder *flatbuffers.Builder) {
-	builder.StartObject(4)
+	builder.StartObject(9)
 }
 func StartAddDomain(builder *flatbuffers.Builder, domain flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(domain), 0)
@@ -170,6 +245,21 @@ func StartAddAssign(builder *flatbuffers.Builder, assign flatbuffers.UOffsetT) {
 }
 func StartStartAssignVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
 	return builder.StartVector(4, numElems, 4)
+}
+func StartAddWallStartedAtNs(builder *flatbuffers.Builder, wallStartedAtNs int64) {
+	builder.PrependInt64Slot(4, wallStartedAtNs, 0)
+}
+func StartAddLogicalStartNs(builder *flatbuffers.Builder, logicalStartNs int64) {
+	builder.PrependInt64Slot(5, logicalStartNs, 0)
+}
+func StartAddRate(builder *flatbuffers.Builder, rate float64) {
+	builder.PrependFloat64Slot(6, rate, 0.0)
+}
+func StartAddAuthorityNode(builder *flatbuffers.Builder, authorityNode uint64) {
+	builder.PrependUint64Slot(7, authorityNode, 0)
+}
+func StartAddAuthorityIncarnation(builder *flatbuffers.Builder, authorityIncarnation uint64) {
+	builder.PrependUint64Slot(8, authorityIncarnation, 0)
 }
 func StartEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

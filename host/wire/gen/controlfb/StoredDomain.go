@@ -9,19 +9,28 @@ import (
 )
 
 type StoredDomainT struct {
-	Name          string               `json:"name"`
-	Text          string               `json:"text"`
-	Grammar       uint32               `json:"grammar"`
-	Pace          Pace                 `json:"pace"`
-	Placement     Placement            `json:"placement"`
-	Status        Status               `json:"status"`
-	Generation    uint64               `json:"generation"`
-	PositionEpoch uint64               `json:"position_epoch"`
-	Model         uint64               `json:"model"`
-	Created       uint64               `json:"created"`
-	Committing    []byte               `json:"committing"`
-	Definitions   []*StoredDefinitionT `json:"definitions"`
-	Schedule      []*AssignmentT       `json:"schedule"`
+	Name                 string               `json:"name"`
+	Text                 string               `json:"text"`
+	Grammar              uint32               `json:"grammar"`
+	Pace                 Pace                 `json:"pace"`
+	Placement            Placement            `json:"placement"`
+	Status               Status               `json:"status"`
+	Generation           uint64               `json:"generation"`
+	PositionEpoch        uint64               `json:"position_epoch"`
+	Model                uint64               `json:"model"`
+	Created              uint64               `json:"created"`
+	Committing           []byte               `json:"committing"`
+	Definitions          []*StoredDefinitionT `json:"definitions"`
+	Schedule             []*AssignmentT       `json:"schedule"`
+	PeriodNs             uint64               `json:"period_ns"`
+	SkewNs               uint64               `json:"skew_ns"`
+	WallStartedAtNs      int64                `json:"wall_started_at_ns"`
+	LogicalStartNs       int64                `json:"logical_start_ns"`
+	Rate                 float64              `json:"rate"`
+	Fence                uint64               `json:"fence"`
+	AuthorityNode        uint64               `json:"authority_node"`
+	AuthorityIncarnation uint64               `json:"authority_incarnation"`
+	Resources            []*StoredResourceT   `json:"resources"`
 }
 
 func (t *StoredDomainT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -60,6 +69,19 @@ func (t *StoredDomainT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT 
 		}
 		scheduleOffset = builder.EndVector(scheduleLength)
 	}
+	resourcesOffset := flatbuffers.UOffsetT(0)
+	if t.Resources != nil {
+		resourcesLength := len(t.Resources)
+		resourcesOffsets := make([]flatbuffers.UOffsetT, resourcesLength)
+		for j := 0; j < resourcesLength; j++ {
+			resourcesOffsets[j] = t.Resources[j].Pack(builder)
+		}
+		StoredDomainStartResourcesVector(builder, resourcesLength)
+		for j := resourcesLength - 1; j >= 0; j-- {
+			builder.PrependUOffsetT(resourcesOffsets[j])
+		}
+		resourcesOffset = builder.EndVector(resourcesLength)
+	}
 	StoredDomainStart(builder)
 	StoredDomainAddName(builder, nameOffset)
 	StoredDomainAddText(builder, textOffset)
@@ -74,6 +96,15 @@ func (t *StoredDomainT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT 
 	StoredDomainAddCommitting(builder, committingOffset)
 	StoredDomainAddDefinitions(builder, definitionsOffset)
 	StoredDomainAddSchedule(builder, scheduleOffset)
+	StoredDomainAddPeriodNs(builder, t.PeriodNs)
+	StoredDomainAddSkewNs(builder, t.SkewNs)
+	StoredDomainAddWallStartedAtNs(builder, t.WallStartedAtNs)
+	StoredDomainAddLogicalStartNs(builder, t.LogicalStartNs)
+	StoredDomainAddRate(builder, t.Rate)
+	StoredDomainAddFence(builder, t.Fence)
+	StoredDomainAddAuthorityNode(builder, t.AuthorityNode)
+	StoredDomainAddAuthorityIncarnation(builder, t.AuthorityIncarnation)
+	StoredDomainAddResources(builder, resourcesOffset)
 	return StoredDomainEnd(builder)
 }
 
@@ -102,6 +133,21 @@ func (rcv *StoredDomain) UnPackTo(t *StoredDomainT) {
 		x := Assignment{}
 		rcv.Schedule(&x, j)
 		t.Schedule[j] = x.UnPack()
+	}
+	t.PeriodNs = rcv.PeriodNs()
+	t.SkewNs = rcv.SkewNs()
+	t.WallStartedAtNs = rcv.WallStartedAtNs()
+	t.LogicalStartNs = rcv.LogicalStartNs()
+	t.Rate = rcv.Rate()
+	t.Fence = rcv.Fence()
+	t.AuthorityNode = rcv.AuthorityNode()
+	t.AuthorityIncarnation = rcv.AuthorityIncarnation()
+	resourcesLength := rcv.ResourcesLength()
+	t.Resources = make([]*StoredResourceT, resourcesLength)
+	for j := 0; j < resourcesLength; j++ {
+		x := StoredResource{}
+		rcv.Resources(&x, j)
+		t.Resources[j] = x.UnPack()
 	}
 }
 
@@ -341,8 +387,127 @@ func (rcv *StoredDomain) ScheduleLength() int {
 	return 0
 }
 
+func (rcv *StoredDomain) PeriodNs() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(30))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *StoredDomain) MutatePeriodNs(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(30, n)
+}
+
+func (rcv *StoredDomain) SkewNs() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(32))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *StoredDomain) MutateSkewNs(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(32, n)
+}
+
+func (rcv *StoredDomain) WallStartedAtNs() int64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(34))
+	if o != 0 {
+		return rcv._tab.GetInt64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *StoredDomain) MutateWallStartedAtNs(n int64) bool {
+	return rcv._tab.MutateInt64Slot(34, n)
+}
+
+func (rcv *StoredDomain) LogicalStartNs() int64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(36))
+	if o != 0 {
+		return rcv._tab.GetInt64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *StoredDomain) MutateLogicalStartNs(n int64) bool {
+	return rcv._tab.MutateInt64Slot(36, n)
+}
+
+func (rcv *StoredDomain) Rate() float64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(38))
+	if o != 0 {
+		return rcv._tab.GetFloat64(o + rcv._tab.Pos)
+	}
+	return 0.0
+}
+
+func (rcv *StoredDomain) MutateRate(n float64) bool {
+	return rcv._tab.MutateFloat64Slot(38, n)
+}
+
+func (rcv *StoredDomain) Fence() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(40))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *StoredDomain) MutateFence(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(40, n)
+}
+
+func (rcv *StoredDomain) AuthorityNode() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(42))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *StoredDomain) MutateAuthorityNode(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(42, n)
+}
+
+func (rcv *StoredDomain) AuthorityIncarnation() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(44))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *StoredDomain) MutateAuthorityIncarnation(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(44, n)
+}
+
+func (rcv *StoredDomain) Resources(obj *StoredResource, j int) bool {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(46))
+	if o != 0 {
+		x := rcv._tab.Vector(o)
+		x += flatbuffers.UOffsetT(j) * 4
+		x = rcv._tab.Indirect(x)
+		if obj == nil {
+			obj = new(StoredResource)
+		}
+		obj.Init(rcv._tab.Bytes, x)
+		return true
+	}
+	return false
+}
+
+func (rcv *StoredDomain) ResourcesLength() int {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(46))
+	if o != 0 {
+		return rcv._tab.VectorLen(o)
+	}
+	return 0
+}
+
 func StoredDomainStart(builder *flatbuffers.Builder) {
-	builder.StartObject(13)
+	builder.StartObject(22)
 }
 func StoredDomainAddName(builder *flatbuffers.Builder, name flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(name), 0)
@@ -390,6 +555,36 @@ func StoredDomainAddSchedule(builder *flatbuffers.Builder, schedule flatbuffers.
 	builder.PrependUOffsetTSlot(12, flatbuffers.UOffsetT(schedule), 0)
 }
 func StoredDomainStartScheduleVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
+	return builder.StartVector(4, numElems, 4)
+}
+func StoredDomainAddPeriodNs(builder *flatbuffers.Builder, periodNs uint64) {
+	builder.PrependUint64Slot(13, periodNs, 0)
+}
+func StoredDomainAddSkewNs(builder *flatbuffers.Builder, skewNs uint64) {
+	builder.PrependUint64Slot(14, skewNs, 0)
+}
+func StoredDomainAddWallStartedAtNs(builder *flatbuffers.Builder, wallStartedAtNs int64) {
+	builder.PrependInt64Slot(15, wallStartedAtNs, 0)
+}
+func StoredDomainAddLogicalStartNs(builder *flatbuffers.Builder, logicalStartNs int64) {
+	builder.PrependInt64Slot(16, logicalStartNs, 0)
+}
+func StoredDomainAddRate(builder *flatbuffers.Builder, rate float64) {
+	builder.PrependFloat64Slot(17, rate, 0.0)
+}
+func StoredDomainAddFence(builder *flatbuffers.Builder, fence uint64) {
+	builder.PrependUint64Slot(18, fence, 0)
+}
+func StoredDomainAddAuthorityNode(builder *flatbuffers.Builder, authorityNode uint64) {
+	builder.PrependUint64Slot(19, authorityNode, 0)
+}
+func StoredDomainAddAuthorityIncarnation(builder *flatbuffers.Builder, authorityIncarnation uint64) {
+	builder.PrependUint64Slot(20, authorityIncarnation, 0)
+}
+func StoredDomainAddResources(builder *flatbuffers.Builder, resources flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(21, flatbuffers.UOffsetT(resources), 0)
+}
+func StoredDomainStartResourcesVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
 	return builder.StartVector(4, numElems, 4)
 }
 func StoredDomainEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {

@@ -24,6 +24,7 @@ type StoredTransactionT struct {
 	BeganNs         int64               `json:"began_ns"`
 	ActiveNs        int64               `json:"active_ns"`
 	FinishedNs      int64               `json:"finished_ns"`
+	Frozen          []*FrozenT          `json:"frozen"`
 }
 
 func (t *StoredTransactionT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -60,6 +61,19 @@ func (t *StoredTransactionT) Pack(builder *flatbuffers.Builder) flatbuffers.UOff
 		commitOffset = builder.CreateByteString(t.Commit)
 	}
 	failureOffset := t.Failure.Pack(builder)
+	frozenOffset := flatbuffers.UOffsetT(0)
+	if t.Frozen != nil {
+		frozenLength := len(t.Frozen)
+		frozenOffsets := make([]flatbuffers.UOffsetT, frozenLength)
+		for j := 0; j < frozenLength; j++ {
+			frozenOffsets[j] = t.Frozen[j].Pack(builder)
+		}
+		StoredTransactionStartFrozenVector(builder, frozenLength)
+		for j := frozenLength - 1; j >= 0; j-- {
+			builder.PrependUOffsetT(frozenOffsets[j])
+		}
+		frozenOffset = builder.EndVector(frozenLength)
+	}
 	StoredTransactionStart(builder)
 	StoredTransactionAddId(builder, idOffset)
 	StoredTransactionAddOwner(builder, ownerOffset)
@@ -76,6 +90,7 @@ func (t *StoredTransactionT) Pack(builder *flatbuffers.Builder) flatbuffers.UOff
 	StoredTransactionAddBeganNs(builder, t.BeganNs)
 	StoredTransactionAddActiveNs(builder, t.ActiveNs)
 	StoredTransactionAddFinishedNs(builder, t.FinishedNs)
+	StoredTransactionAddFrozen(builder, frozenOffset)
 	return StoredTransactionEnd(builder)
 }
 
@@ -101,6 +116,13 @@ func (rcv *StoredTransaction) UnPackTo(t *StoredTransactionT) {
 	t.BeganNs = rcv.BeganNs()
 	t.ActiveNs = rcv.ActiveNs()
 	t.FinishedNs = rcv.FinishedNs()
+	frozenLength := rcv.FrozenLength()
+	t.Frozen = make([]*FrozenT, frozenLength)
+	for j := 0; j < frozenLength; j++ {
+		x := Frozen{}
+		rcv.Frozen(&x, j)
+		t.Frozen[j] = x.UnPack()
+	}
 }
 
 func (rcv *StoredTransaction) UnPack() *StoredTransactionT {
@@ -375,8 +397,31 @@ func (rcv *StoredTransaction) MutateFinishedNs(n int64) bool {
 	return rcv._tab.MutateInt64Slot(32, n)
 }
 
+func (rcv *StoredTransaction) Frozen(obj *Frozen, j int) bool {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(34))
+	if o != 0 {
+		x := rcv._tab.Vector(o)
+		x += flatbuffers.UOffsetT(j) * 4
+		x = rcv._tab.Indirect(x)
+		if obj == nil {
+			obj = new(Frozen)
+		}
+		obj.Init(rcv._tab.Bytes, x)
+		return true
+	}
+	return false
+}
+
+func (rcv *StoredTransaction) FrozenLength() int {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(34))
+	if o != 0 {
+		return rcv._tab.VectorLen(o)
+	}
+	return 0
+}
+
 func StoredTransactionStart(builder *flatbuffers.Builder) {
-	builder.StartObject(15)
+	builder.StartObject(16)
 }
 func StoredTransactionAddId(builder *flatbuffers.Builder, id flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(id), 0)
@@ -431,6 +476,12 @@ func StoredTransactionAddActiveNs(builder *flatbuffers.Builder, activeNs int64) 
 }
 func StoredTransactionAddFinishedNs(builder *flatbuffers.Builder, finishedNs int64) {
 	builder.PrependInt64Slot(14, finishedNs, 0)
+}
+func StoredTransactionAddFrozen(builder *flatbuffers.Builder, frozen flatbuffers.UOffsetT) {
+	builder.PrependUOffsetTSlot(15, flatbuffers.UOffsetT(frozen), 0)
+}
+func StoredTransactionStartFrozenVector(builder *flatbuffers.Builder, numElems int) flatbuffers.UOffsetT {
+	return builder.StartVector(4, numElems, 4)
 }
 func StoredTransactionEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

@@ -12,33 +12,39 @@ import (
 type ClientBody byte
 
 const (
-	ClientBodyNONE               ClientBody = 0
-	ClientBodyHello              ClientBody = 1
-	ClientBodyCommandRequest     ClientBody = 2
-	ClientBodyListDomainsRequest ClientBody = 3
-	ClientBodyStatusRequest      ClientBody = 4
-	ClientBodyCancelRequest      ClientBody = 5
-	ClientBodyKeepalive          ClientBody = 6
+	ClientBodyNONE                     ClientBody = 0
+	ClientBodyHello                    ClientBody = 1
+	ClientBodyCommandRequest           ClientBody = 2
+	ClientBodyListDomainsRequest       ClientBody = 3
+	ClientBodyStatusRequest            ClientBody = 4
+	ClientBodyCancelRequest            ClientBody = 5
+	ClientBodyKeepalive                ClientBody = 6
+	ClientBodyAttachDomainClockRequest ClientBody = 7
+	ClientBodyDetachDomainClockRequest ClientBody = 8
 )
 
 var EnumNamesClientBody = map[ClientBody]string{
-	ClientBodyNONE:               "NONE",
-	ClientBodyHello:              "Hello",
-	ClientBodyCommandRequest:     "CommandRequest",
-	ClientBodyListDomainsRequest: "ListDomainsRequest",
-	ClientBodyStatusRequest:      "StatusRequest",
-	ClientBodyCancelRequest:      "CancelRequest",
-	ClientBodyKeepalive:          "Keepalive",
+	ClientBodyNONE:                     "NONE",
+	ClientBodyHello:                    "Hello",
+	ClientBodyCommandRequest:           "CommandRequest",
+	ClientBodyListDomainsRequest:       "ListDomainsRequest",
+	ClientBodyStatusRequest:            "StatusRequest",
+	ClientBodyCancelRequest:            "CancelRequest",
+	ClientBodyKeepalive:                "Keepalive",
+	ClientBodyAttachDomainClockRequest: "AttachDomainClockRequest",
+	ClientBodyDetachDomainClockRequest: "DetachDomainClockRequest",
 }
 
 var EnumValuesClientBody = map[string]ClientBody{
-	"NONE":               ClientBodyNONE,
-	"Hello":              ClientBodyHello,
-	"CommandRequest":     ClientBodyCommandRequest,
-	"ListDomainsRequest": ClientBodyListDomainsRequest,
-	"StatusRequest":      ClientBodyStatusRequest,
-	"CancelRequest":      ClientBodyCancelRequest,
-	"Keepalive":          ClientBodyKeepalive,
+	"NONE":                     ClientBodyNONE,
+	"Hello":                    ClientBodyHello,
+	"CommandRequest":           ClientBodyCommandRequest,
+	"ListDomainsRequest":       ClientBodyListDomainsRequest,
+	"StatusRequest":            ClientBodyStatusRequest,
+	"CancelRequest":            ClientBodyCancelRequest,
+	"Keepalive":                ClientBodyKeepalive,
+	"AttachDomainClockRequest": ClientBodyAttachDomainClockRequest,
+	"DetachDomainClockRequest": ClientBodyDetachDomainClockRequest,
 }
 
 func (v ClientBody) String() string {
@@ -70,6 +76,10 @@ func (t *ClientBodyT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		return t.Value.(*CancelRequestT).Pack(builder)
 	case ClientBodyKeepalive:
 		return t.Value.(*KeepaliveT).Pack(builder)
+	case ClientBodyAttachDomainClockRequest:
+		return t.Value.(*AttachDomainClockRequestT).Pack(builder)
+	case ClientBodyDetachDomainClockRequest:
+		return t.Value.(*DetachDomainClockRequestT).Pack(builder)
 	}
 	return 0
 }
@@ -100,6 +110,14 @@ func (rcv ClientBody) UnPack(table flatbuffers.Table) *ClientBodyT {
 		var x Keepalive
 		x.Init(table.Bytes, table.Pos)
 		return &ClientBodyT{Type: ClientBodyKeepalive, Value: x.UnPack()}
+	case ClientBodyAttachDomainClockRequest:
+		var x AttachDomainClockRequest
+		x.Init(table.Bytes, table.Pos)
+		return &ClientBodyT{Type: ClientBodyAttachDomainClockRequest, Value: x.UnPack()}
+	case ClientBodyDetachDomainClockRequest:
+		var x DetachDomainClockRequest
+		x.Init(table.Bytes, table.Pos)
+		return &ClientBodyT{Type: ClientBodyDetachDomainClockRequest, Value: x.UnPack()}
 	}
 	return nil
 }

@@ -9,8 +9,12 @@ import (
 )
 
 type DomainEntryT struct {
-	Name   string `json:"name"`
-	Status string `json:"status"`
+	Name         string `json:"name"`
+	Status       string `json:"status"`
+	Pace         Pace   `json:"pace"`
+	PeriodNs     uint64 `json:"period_ns"`
+	SkewNs       uint64 `json:"skew_ns"`
+	StartVersion uint64 `json:"start_version"`
 }
 
 func (t *DomainEntryT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
@@ -25,12 +29,20 @@ func (t *DomainEntryT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	DomainEntryStart(builder)
 	DomainEntryAddName(builder, nameOffset)
 	DomainEntryAddStatus(builder, statusOffset)
+	DomainEntryAddPace(builder, t.Pace)
+	DomainEntryAddPeriodNs(builder, t.PeriodNs)
+	DomainEntryAddSkewNs(builder, t.SkewNs)
+	DomainEntryAddStartVersion(builder, t.StartVersion)
 	return DomainEntryEnd(builder)
 }
 
 func (rcv *DomainEntry) UnPackTo(t *DomainEntryT) {
 	t.Name = string(rcv.Name())
 	t.Status = string(rcv.Status())
+	t.Pace = rcv.Pace()
+	t.PeriodNs = rcv.PeriodNs()
+	t.SkewNs = rcv.SkewNs()
+	t.StartVersion = rcv.StartVersion()
 }
 
 func (rcv *DomainEntry) UnPack() *DomainEntryT {
@@ -93,14 +105,74 @@ func (rcv *DomainEntry) Status() []byte {
 	return nil
 }
 
+func (rcv *DomainEntry) Pace() Pace {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(8))
+	if o != 0 {
+		return Pace(rcv._tab.GetByte(o + rcv._tab.Pos))
+	}
+	return 0
+}
+
+func (rcv *DomainEntry) MutatePace(n Pace) bool {
+	return rcv._tab.MutateByteSlot(8, byte(n))
+}
+
+func (rcv *DomainEntry) PeriodNs() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(10))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *DomainEntry) MutatePeriodNs(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(10, n)
+}
+
+func (rcv *DomainEntry) SkewNs() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(12))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *DomainEntry) MutateSkewNs(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(12, n)
+}
+
+func (rcv *DomainEntry) StartVersion() uint64 {
+	o := flatbuffers.UOffsetT(rcv._tab.Offset(14))
+	if o != 0 {
+		return rcv._tab.GetUint64(o + rcv._tab.Pos)
+	}
+	return 0
+}
+
+func (rcv *DomainEntry) MutateStartVersion(n uint64) bool {
+	return rcv._tab.MutateUint64Slot(14, n)
+}
+
 func DomainEntryStart(builder *flatbuffers.Builder) {
-	builder.StartObject(2)
+	builder.StartObject(6)
 }
 func DomainEntryAddName(builder *flatbuffers.Builder, name flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(0, flatbuffers.UOffsetT(name), 0)
 }
 func DomainEntryAddStatus(builder *flatbuffers.Builder, status flatbuffers.UOffsetT) {
 	builder.PrependUOffsetTSlot(1, flatbuffers.UOffsetT(status), 0)
+}
+func DomainEntryAddPace(builder *flatbuffers.Builder, pace Pace) {
+	builder.PrependByteSlot(2, byte(pace), 0)
+}
+func DomainEntryAddPeriodNs(builder *flatbuffers.Builder, periodNs uint64) {
+	builder.PrependUint64Slot(3, periodNs, 0)
+}
+func DomainEntryAddSkewNs(builder *flatbuffers.Builder, skewNs uint64) {
+	builder.PrependUint64Slot(4, skewNs, 0)
+}
+func DomainEntryAddStartVersion(builder *flatbuffers.Builder, startVersion uint64) {
+	builder.PrependUint64Slot(5, startVersion, 0)
 }
 func DomainEntryEnd(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return builder.EndObject()

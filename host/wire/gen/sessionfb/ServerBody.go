@@ -12,42 +12,57 @@ import (
 type ServerBody byte
 
 const (
-	ServerBodyNONE             ServerBody = 0
-	ServerBodyHelloReply       ServerBody = 1
-	ServerBodyCommandOutcome   ServerBody = 2
-	ServerBodyDomainList       ServerBody = 3
-	ServerBodyStatusReport     ServerBody = 4
-	ServerBodyCancelOutcome    ServerBody = 5
-	ServerBodyRequestRejected  ServerBody = 6
-	ServerBodyRequestCancelled ServerBody = 7
-	ServerBodySessionEnding    ServerBody = 8
-	ServerBodyKeepalive        ServerBody = 9
+	ServerBodyNONE                       ServerBody = 0
+	ServerBodyHelloReply                 ServerBody = 1
+	ServerBodyCommandOutcome             ServerBody = 2
+	ServerBodyDomainList                 ServerBody = 3
+	ServerBodyStatusReport               ServerBody = 4
+	ServerBodyCancelOutcome              ServerBody = 5
+	ServerBodyRequestRejected            ServerBody = 6
+	ServerBodyRequestCancelled           ServerBody = 7
+	ServerBodySessionEnding              ServerBody = 8
+	ServerBodyKeepalive                  ServerBody = 9
+	ServerBodyDomainClockAttachOutcome   ServerBody = 10
+	ServerBodyDomainClockDetachOutcome   ServerBody = 11
+	ServerBodyDomainClockObserved        ServerBody = 12
+	ServerBodyDomainClockTicked          ServerBody = 13
+	ServerBodyDomainClockAttachmentEnded ServerBody = 14
 )
 
 var EnumNamesServerBody = map[ServerBody]string{
-	ServerBodyNONE:             "NONE",
-	ServerBodyHelloReply:       "HelloReply",
-	ServerBodyCommandOutcome:   "CommandOutcome",
-	ServerBodyDomainList:       "DomainList",
-	ServerBodyStatusReport:     "StatusReport",
-	ServerBodyCancelOutcome:    "CancelOutcome",
-	ServerBodyRequestRejected:  "RequestRejected",
-	ServerBodyRequestCancelled: "RequestCancelled",
-	ServerBodySessionEnding:    "SessionEnding",
-	ServerBodyKeepalive:        "Keepalive",
+	ServerBodyNONE:                       "NONE",
+	ServerBodyHelloReply:                 "HelloReply",
+	ServerBodyCommandOutcome:             "CommandOutcome",
+	ServerBodyDomainList:                 "DomainList",
+	ServerBodyStatusReport:               "StatusReport",
+	ServerBodyCancelOutcome:              "CancelOutcome",
+	ServerBodyRequestRejected:            "RequestRejected",
+	ServerBodyRequestCancelled:           "RequestCancelled",
+	ServerBodySessionEnding:              "SessionEnding",
+	ServerBodyKeepalive:                  "Keepalive",
+	ServerBodyDomainClockAttachOutcome:   "DomainClockAttachOutcome",
+	ServerBodyDomainClockDetachOutcome:   "DomainClockDetachOutcome",
+	ServerBodyDomainClockObserved:        "DomainClockObserved",
+	ServerBodyDomainClockTicked:          "DomainClockTicked",
+	ServerBodyDomainClockAttachmentEnded: "DomainClockAttachmentEnded",
 }
 
 var EnumValuesServerBody = map[string]ServerBody{
-	"NONE":             ServerBodyNONE,
-	"HelloReply":       ServerBodyHelloReply,
-	"CommandOutcome":   ServerBodyCommandOutcome,
-	"DomainList":       ServerBodyDomainList,
-	"StatusReport":     ServerBodyStatusReport,
-	"CancelOutcome":    ServerBodyCancelOutcome,
-	"RequestRejected":  ServerBodyRequestRejected,
-	"RequestCancelled": ServerBodyRequestCancelled,
-	"SessionEnding":    ServerBodySessionEnding,
-	"Keepalive":        ServerBodyKeepalive,
+	"NONE":                       ServerBodyNONE,
+	"HelloReply":                 ServerBodyHelloReply,
+	"CommandOutcome":             ServerBodyCommandOutcome,
+	"DomainList":                 ServerBodyDomainList,
+	"StatusReport":               ServerBodyStatusReport,
+	"CancelOutcome":              ServerBodyCancelOutcome,
+	"RequestRejected":            ServerBodyRequestRejected,
+	"RequestCancelled":           ServerBodyRequestCancelled,
+	"SessionEnding":              ServerBodySessionEnding,
+	"Keepalive":                  ServerBodyKeepalive,
+	"DomainClockAttachOutcome":   ServerBodyDomainClockAttachOutcome,
+	"DomainClockDetachOutcome":   ServerBodyDomainClockDetachOutcome,
+	"DomainClockObserved":        ServerBodyDomainClockObserved,
+	"DomainClockTicked":          ServerBodyDomainClockTicked,
+	"DomainClockAttachmentEnded": ServerBodyDomainClockAttachmentEnded,
 }
 
 func (v ServerBody) String() string {
@@ -85,6 +100,16 @@ func (t *ServerBodyT) Pack(builder *flatbuffers.Builder) flatbuffers.UOffsetT {
 		return t.Value.(*SessionEndingT).Pack(builder)
 	case ServerBodyKeepalive:
 		return t.Value.(*KeepaliveT).Pack(builder)
+	case ServerBodyDomainClockAttachOutcome:
+		return t.Value.(*DomainClockAttachOutcomeT).Pack(builder)
+	case ServerBodyDomainClockDetachOutcome:
+		return t.Value.(*DomainClockDetachOutcomeT).Pack(builder)
+	case ServerBodyDomainClockObserved:
+		return t.Value.(*DomainClockObservedT).Pack(builder)
+	case ServerBodyDomainClockTicked:
+		return t.Value.(*DomainClockTickedT).Pack(builder)
+	case ServerBodyDomainClockAttachmentEnded:
+		return t.Value.(*DomainClockAttachmentEndedT).Pack(builder)
 	}
 	return 0
 }
@@ -127,6 +152,26 @@ func (rcv ServerBody) UnPack(table flatbuffers.Table) *ServerBodyT {
 		var x Keepalive
 		x.Init(table.Bytes, table.Pos)
 		return &ServerBodyT{Type: ServerBodyKeepalive, Value: x.UnPack()}
+	case ServerBodyDomainClockAttachOutcome:
+		var x DomainClockAttachOutcome
+		x.Init(table.Bytes, table.Pos)
+		return &ServerBodyT{Type: ServerBodyDomainClockAttachOutcome, Value: x.UnPack()}
+	case ServerBodyDomainClockDetachOutcome:
+		var x DomainClockDetachOutcome
+		x.Init(table.Bytes, table.Pos)
+		return &ServerBodyT{Type: ServerBodyDomainClockDetachOutcome, Value: x.UnPack()}
+	case ServerBodyDomainClockObserved:
+		var x DomainClockObserved
+		x.Init(table.Bytes, table.Pos)
+		return &ServerBodyT{Type: ServerBodyDomainClockObserved, Value: x.UnPack()}
+	case ServerBodyDomainClockTicked:
+		var x DomainClockTicked
+		x.Init(table.Bytes, table.Pos)
+		return &ServerBodyT{Type: ServerBodyDomainClockTicked, Value: x.UnPack()}
+	case ServerBodyDomainClockAttachmentEnded:
+		var x DomainClockAttachmentEnded
+		x.Init(table.Bytes, table.Pos)
+		return &ServerBodyT{Type: ServerBodyDomainClockAttachmentEnded, Value: x.UnPack()}
 	}
 	return nil
 }
