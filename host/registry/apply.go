@@ -45,6 +45,11 @@ func corrupt(detail string) error {
 	return fault.New(fault.ControlCorrupt, "registry.Apply", ident.Ref{}, detail, nil)
 }
 
+// otherFormat is stored data of another version, which is not damaged.
+func otherFormat(detail string) error {
+	return fault.New(fault.ControlFormat, "registry.Apply", ident.Ref{}, detail, nil)
+}
+
 // settleReference answers commands whose reference decides everything.
 func (s *State) settleReference(c *Command) (Result, bool) {
 	if _, bootstrap := c.Body.(*Bootstrap); s.Cluster == "" && !bootstrap {
@@ -144,8 +149,14 @@ func (s *State) applyBody(c *Command) (*State, Result, error) {
 	case *SetTransactionState:
 		next, res := s.setTransactionState(c, b)
 		return next, res, nil
+	case *ReconcileAuthority:
+		next, res := s.reconcileAuthority(b)
+		return next, res, nil
 	case *Conclude:
 		return s, applied(), nil
+	}
+	if next, res, known := s.applyVersion(c); known {
+		return next, res, nil
 	}
 	return s, Result{}, corrupt(fmt.Sprintf("a command of unknown kind %T", c.Body))
 }

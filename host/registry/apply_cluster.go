@@ -37,7 +37,7 @@ func (s *State) nodeStarted(b *NodeStarted) (*State, Result) {
 	next := *s
 	next.Nodes = maps.Clone(s.Nodes)
 	next.Nodes[b.Node.ID] = b.Node
-	return &next, applied()
+	return next.failUploads(b.Node.ID), applied()
 }
 
 func (s *State) putUser(b *PutUser) (*State, Result) {

@@ -18,11 +18,18 @@ func (s *State) createDomain(b *CreateDomain) (*State, Result) {
 		}
 		return s, refused(fault.DomainExists, "domain "+string(b.Name)+" exists")
 	}
-	return s.withDomain(&Domain{
-		Name: b.Name, Text: b.Text, Grammar: b.Grammar, Pace: b.Pace, Placement: b.Placement, Status: Stopped,
+	if (b.Pace == Paced) != (b.Pacing.Period > 0) {
+		return s, refused(fault.ClockPace, "domain "+string(b.Name)+" needs a period exactly when it is paced")
+	}
+	d := &Domain{
+		Name: b.Name, Text: b.Text, Grammar: b.Grammar, Pace: b.Pace, Placement: b.Placement, Pacing: b.Pacing, Status: Stopped,
 		PositionEpoch: uint64(s.Revision), Model: s.Revision, Created: s.Revision,
-		Definitions: map[Key]*Definition{}, Schedule: map[Key]ident.Node{},
-	}), applied()
+		Definitions: map[Key]*Definition{}, Schedule: map[Key]ident.Node{}, Resources: map[ident.Name]*Resource{},
+	}
+	if d.Pace == Paced {
+		d.Fence.Revision = uint64(s.Revision)
+	}
+	return s.withDomain(d), applied()
 }
 
 // mutable finds a domain that the command may change: existing, and not fenced by somebody else's COMMIT.
@@ -74,23 +81,12 @@ func (s *State) mutateModels(c *Command, b *MutateModels) (*State, Result) {
 	}
 	next := *d
 	next.Model = s.Revision
-	next.Definitions, next.Schedule = maps.Clone(d.Definitions), maps.Clone(d.Schedule)
-	for _, k := range b.Drops {
-		if _, known := next.Definitions[k]; !known {
-			return s, refused(fault.ObjectUnknown, "there is no "+k.In(b.Domain).String())
-		}
-		delete(next.Definitions, k)
-		delete(next.Schedule, k)
+	next.Definitions, next.Schedule, next.Resources = maps.Clone(d.Definitions), maps.Clone(d.Schedule), cloneOrMake(d.Resources)
+	if res, ok := next.change(b, s.Revision); !ok {
+		return s, res
 	}
-	for _, p := range b.Puts {
-		created := s.Revision
-		if old, known := next.Definitions[p.Key]; known {
-			created = old.Created
-		}
-		next.Definitions[p.Key] = &Definition{
-			Key: p.Key, Text: p.Text, Grammar: p.Grammar, Dependencies: slices.SortedFunc(slices.Values(p.Dependencies), CompareKeys),
-			Created: created, Changed: s.Revision,
-		}
+	if res, ok := s.bindable(&next, b.Binds); !ok {
+		return s, res
 	}
 	if res, ok := s.assign(&next, b.Assign); !ok {
 		return s, res
@@ -102,13 +98,53 @@ func (s *State) mutateModels(c *Command, b *MutateModels) (*State, Result) {
 	return after, applied()
 }
 
+// change applies drops and puts to d, which is the candidate and still private to the caller. A resource is created and dropped with its
+// definition, and is not dropped while a definition depends on it.
+func (d *Domain) change(b *MutateModels, at ident.Revision) (Result, bool) {
+	for _, k := range b.Drops {
+		if _, known := d.Definitions[k]; !known {
+			return refused(fault.ObjectUnknown, "there is no "+k.In(b.Domain).String()), false
+		}
+		delete(d.Definitions, k)
+		delete(d.Schedule, k)
+		if k.Kind == ident.KindResource {
+			delete(d.Resources, k.Name)
+		}
+	}
+	for _, p := range b.Puts {
+		created := at
+		if old, known := d.Definitions[p.Key]; known {
+			created = old.Created
+		} else if p.Key.Kind == ident.KindResource {
+			d.Resources[p.Key.Name] = &Resource{Name: p.Key.Name, Created: at}
+		}
+		d.Definitions[p.Key] = &Definition{
+			Key: p.Key, Text: p.Text, Grammar: p.Grammar, Dependencies: slices.SortedFunc(slices.Values(p.Dependencies), CompareKeys),
+			Created: created, Changed: at,
+		}
+	}
+	for _, k := range b.Drops {
+		if k.Kind != ident.KindResource || d.Resources[k.Name] != nil {
+			continue
+		}
+		if by := d.Referrers(k); len(by) > 0 {
+			return refused(fault.ObjectReferenced, k.In("").String()+" is referenced by "+by[0].In(b.Domain).String()), false
+		}
+	}
+	return Result{}, true
+}
+
 // needsStop says what part of the mutation a running domain does not take; empty when it takes all of it (Q54).
 func (b *MutateModels) needsStop(d *Domain) string {
 	for _, k := range b.Drops {
 		return "dropping " + k.In("").String() + " needs it stopped"
 	}
 	for _, p := range b.Puts {
-		if _, known := d.Definitions[p.Key]; !known || !p.CapacityOnly {
+		_, known := d.Definitions[p.Key]
+		if !known && p.Key.Kind == ident.KindResource {
+			continue // nothing runs with it yet
+		}
+		if !known || !p.CapacityOnly {
 			return "changing " + p.Key.In("").String() + " needs it stopped"
 		}
 	}
@@ -130,53 +166,4 @@ func (s *State) assign(d *Domain, list []Assignment) (Result, bool) {
 		d.Schedule[a.Key] = a.Node
 	}
 	return Result{}, true
-}
-
-func (s *State) start(c *Command, b *Start) (*State, Result) {
-	d, res, ok := s.mutable(c, b.Domain)
-	if !ok {
-		return s, res
-	}
-	if d.Model != b.Base {
-		return s, Result{Verdict: Stale}
-	}
-	if d.Status == Running {
-		return s, refused(fault.DomainRunning, "domain "+string(b.Domain)+" runs already")
-	}
-	next := *d
-	next.Status = Running
-	next.Generation++
-	if b.RestartPositions {
-		next.PositionEpoch = uint64(s.Revision)
-	}
-	next.Schedule = maps.Clone(d.Schedule)
-	if res, ok := s.assign(&next, b.Assign); !ok {
-		return s, res
-	}
-	return s.withDomain(&next), applied()
-}
-
-func (s *State) stop(c *Command, b *Stop) (*State, Result) {
-	if b.Generation != 0 {
-		// The end of a failed start is no client's command: it passes the fence of the transaction the start belongs to.
-		d, exists := s.Domains[b.Domain]
-		if !exists || d.Status != Running || d.Generation != b.Generation {
-			return s, unchanged()
-		}
-		return s.stopped(d), applied()
-	}
-	d, res, ok := s.mutable(c, b.Domain)
-	if !ok {
-		return s, res
-	}
-	if d.Status != Running {
-		return s, refused(fault.DomainStopped, "domain "+string(b.Domain)+" is stopped already")
-	}
-	return s.stopped(d), applied()
-}
-
-func (s *State) stopped(d *Domain) *State {
-	next := *d
-	next.Status = Stopped
-	return s.withDomain(&next)
 }

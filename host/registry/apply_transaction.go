@@ -92,7 +92,7 @@ func (s *State) setTransactionState(c *Command, b *SetTransactionState) (*State,
 	}
 	switch b.To {
 	case TransactionCommitting:
-		return s.commit(c, t)
+		return s.commit(c, t, b.Frozen)
 	case TransactionCommitted:
 		if t.Progress != t.Count {
 			return s, refused(fault.TransactionState, fmt.Sprintf("only %d of %d operations are applied", t.Progress, t.Count))
@@ -106,8 +106,8 @@ func (s *State) setTransactionState(c *Command, b *SetTransactionState) (*State,
 	return s.finish(c, t, b), Result{Verdict: Applied, Outcome: Outcome{Transaction: t.ID}}
 }
 
-// commit moves to COMMITTING and takes the mutation fence of the domain.
-func (s *State) commit(c *Command, t *Transaction) (*State, Result) {
+// commit moves to COMMITTING, takes the mutation fence of the domain and keeps what the plan decided.
+func (s *State) commit(c *Command, t *Transaction, frozen []Frozen) (*State, Result) {
 	d, res, ok := s.mutable(&Command{}, t.Domain)
 	switch {
 	case !ok:
@@ -116,7 +116,7 @@ func (s *State) commit(c *Command, t *Transaction) (*State, Result) {
 		return s, refused(fault.DomainUnknown, "the domain the transaction is bound to was dropped")
 	}
 	next := *t
-	next.State, next.Commit, next.Active = TransactionCommitting, c.Reference, c.UTC
+	next.State, next.Commit, next.Active, next.Frozen = TransactionCommitting, c.Reference, c.UTC, frozen
 	fenced := *d
 	fenced.Committing = t.ID
 	return s.withTransaction(&next).withDomain(&fenced), Result{Verdict: Applied, Outcome: Outcome{Transaction: t.ID}}
@@ -126,6 +126,7 @@ func (s *State) commit(c *Command, t *Transaction) (*State, Result) {
 func (s *State) finish(c *Command, t *Transaction, b *SetTransactionState) *State {
 	done := *t
 	done.State, done.Finished, done.Statements = b.To, c.UTC, nil
+	done.Frozen = nil
 	if b.To == TransactionFailed {
 		done.FailedOperation, done.Failure = b.FailedOperation, b.Failure
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/wire"
@@ -29,14 +30,14 @@ func EncodeCommand(c *Command) []byte {
 	return wire.EncodeControlCommand(w)
 }
 
-// DecodeCommand reads a log entry. The error is `control.corrupt` or `wire.invalid`; a decoded command is safe to apply.
+// DecodeCommand reads a log entry. The error is `control.corrupt`, `control.format` or `wire.invalid`; a decoded command is safe to apply.
 func DecodeCommand(entry []byte) (*Command, error) {
 	w, err := wire.DecodeControlCommand(entry)
 	if err != nil {
 		return nil, err
 	}
 	if w.Format != CommandFormat {
-		return nil, corrupt(fmt.Sprintf("command format %d; this version reads %d", w.Format, CommandFormat))
+		return nil, otherFormat(fmt.Sprintf("a command of format %d; this version reads %d", w.Format, CommandFormat))
 	}
 	var r reader
 	c := &Command{
@@ -82,20 +83,18 @@ func (r *reader) body(b *wire.ControlBody) Body {
 	case *wire.ControlCreateDomain:
 		return &CreateDomain{
 			Name: ident.Name(v.Name), Text: v.Text, Grammar: v.Grammar, Pace: Pace(v.Pace), Placement: Placement(v.Placement),
-			IfNotExists: v.IfNotExists,
+			IfNotExists: v.IfNotExists, Pacing: clock.Pace{Period: v.PeriodNs, Skew: v.SkewNs},
 		}
 	case *wire.ControlDropDomain:
 		return &DropDomain{ident.Name(v.Name)}
 	case *wire.ControlMutateModels:
 		return &MutateModels{
 			Domain: ident.Name(v.Domain), Base: ident.Revision(v.Base), Drops: r.keys(v.Drops), Puts: each(v.Puts, r.put),
-			Assign: each(v.Assign, r.assignment),
+			Assign: each(v.Assign, r.assignment), Binds: each(v.Binds, r.binding),
 		}
 	case *wire.ControlStart:
-		return &Start{
-			Domain: ident.Name(v.Domain), Base: ident.Revision(v.Base), RestartPositions: v.RestartPositions,
-			Assign: each(v.Assign, r.assignment),
-		}
+		o := r.opening(v.RestartPositions, v.WallStartedAtNs, v.LogicalStartNs, v.Rate, v.AuthorityNode, v.AuthorityIncarnation)
+		return o.Start(ident.Name(v.Domain), ident.Revision(v.Base), each(v.Assign, r.assignment))
 	case *wire.ControlStop:
 		return &Stop{ident.Name(v.Domain), ident.Generation(v.Generation)}
 	case *wire.ControlPutUser:
@@ -109,9 +108,13 @@ func (r *reader) body(b *wire.ControlBody) Body {
 	case *wire.ControlSetTransactionState:
 		return &SetTransactionState{
 			Transaction: r.given(v.Transaction), To: TransactionState(v.To), FailedOperation: v.FailedOperation, Failure: r.outcome(v.Failure),
+			Frozen: each(v.Frozen, r.frozen),
 		}
 	case *wire.ControlConclude:
 		return &Conclude{}
+	}
+	if body := r.resourceBody(b); body != nil {
+		return body
 	}
 	r.fail("command body %d", b.Type)
 	return nil
@@ -127,6 +130,7 @@ func (r *reader) limits(l *wire.ControlLimits) Limits {
 	return Limits{
 		Statements: l.Statements, SourceBytes: l.SourceBytes, Open: l.Open, Idle: time.Duration(l.IdleNs), Tombstone: time.Duration(l.TombstoneNs),
 		References: l.References, OpenSourceBytes: l.OpenSourceBytes, DefinitionBytes: l.DefinitionBytes,
+		ResourceVersions: l.ResourceVersions, Versions: l.Versions,
 	}
 }
 
@@ -143,18 +147,20 @@ func packBody(b Body) *wire.ControlBody {
 	case *CreateDomain:
 		return &wire.ControlBody{Type: wire.ControlBodyCreateDomain, Value: &wire.ControlCreateDomain{
 			Name: string(v.Name), Text: v.Text, Grammar: v.Grammar, Pace: wire.ControlPace(v.Pace),
-			Placement: wire.ControlPlacement(v.Placement), IfNotExists: v.IfNotExists,
+			Placement: wire.ControlPlacement(v.Placement), IfNotExists: v.IfNotExists, PeriodNs: v.Pacing.Period, SkewNs: v.Pacing.Skew,
 		}}
 	case *DropDomain:
 		return &wire.ControlBody{Type: wire.ControlBodyDropDomain, Value: &wire.ControlDropDomain{Name: string(v.Name)}}
 	case *MutateModels:
 		return &wire.ControlBody{Type: wire.ControlBodyMutateModels, Value: &wire.ControlMutateModels{
 			Domain: string(v.Domain), Base: uint64(v.Base), Drops: each(v.Drops, packKey), Puts: each(v.Puts, packPut),
-			Assign: each(v.Assign, packAssignment),
+			Assign: each(v.Assign, packAssignment), Binds: each(v.Binds, packBinding),
 		}}
 	case *Start:
 		return &wire.ControlBody{Type: wire.ControlBodyStart, Value: &wire.ControlStart{
-			Domain: string(v.Domain), Base: uint64(v.Base), RestartPositions: v.RestartPositions, Assign: each(v.Assign, packAssignment),
+			Domain: string(v.Domain), Base: uint64(v.Base), Assign: each(v.Assign, packAssignment), RestartPositions: v.RestartPositions,
+			WallStartedAtNs: v.Mapping.WallStartedAt.NS(), LogicalStartNs: v.Mapping.LogicalStart.NS(), Rate: v.Mapping.Rate,
+			AuthorityNode: uint64(v.Authority.Node), AuthorityIncarnation: uint64(v.Authority.Incarnation),
 		}}
 	case *Stop:
 		return &wire.ControlBody{Type: wire.ControlBodyStop, Value: &wire.ControlStop{Domain: string(v.Domain), Generation: uint64(v.Generation)}}
@@ -181,12 +187,12 @@ func packClientBody(b Body) *wire.ControlBody {
 	case *SetTransactionState:
 		return &wire.ControlBody{Type: wire.ControlBodySetTransactionState, Value: &wire.ControlSetTransactionState{
 			Transaction: packReference(v.Transaction), To: wire.ControlTransactionState(v.To), FailedOperation: v.FailedOperation,
-			Failure: packOutcome(v.Failure),
+			Failure: packOutcome(v.Failure), Frozen: each(v.Frozen, packFrozen),
 		}}
 	case *Conclude:
 		return &wire.ControlBody{Type: wire.ControlBodyConclude, Value: &wire.ControlConclude{}}
 	}
-	return nil
+	return packResourceBody(b)
 }
 
 func packPut(p Put) *wire.ControlPut {

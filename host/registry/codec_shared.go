@@ -134,6 +134,7 @@ func packLimits(l Limits) *wire.ControlLimits {
 	return &wire.ControlLimits{
 		Statements: l.Statements, SourceBytes: l.SourceBytes, Open: l.Open, IdleNs: int64(l.Idle), TombstoneNs: int64(l.Tombstone),
 		References: l.References, OpenSourceBytes: l.OpenSourceBytes, DefinitionBytes: l.DefinitionBytes,
+		ResourceVersions: l.ResourceVersions, Versions: l.Versions,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/wire"
@@ -41,10 +42,10 @@ func DecodeSnapshot(b []byte) (*State, error) {
 		return nil, corrupt("this is no snapshot of the control plane")
 	}
 	if format := binary.LittleEndian.Uint16(b[4:]); format != SnapshotFormat {
-		return nil, corrupt(fmt.Sprintf("snapshot format %d; this version reads %d", format, SnapshotFormat))
+		return nil, otherFormat(fmt.Sprintf("a snapshot of format %d; this version reads %d", format, SnapshotFormat))
 	}
 	if binary.LittleEndian.Uint64(b[8:]) != HardHash() {
-		return nil, corrupt("the snapshot was written with other hard constants")
+		return nil, otherFormat("a snapshot that was written with other hard constants")
 	}
 	end := len(b) - snapshotTrail
 	if binary.LittleEndian.Uint64(b[16:]) != uint64(end-snapshotHeader) || binary.LittleEndian.Uint16(b[6:]) != 0 {
@@ -92,7 +93,9 @@ func packDomain(d *Domain) *wire.ControlStoredDomain {
 	w := &wire.ControlStoredDomain{
 		Name: string(d.Name), Text: d.Text, Grammar: d.Grammar, Pace: wire.ControlPace(d.Pace), Placement: wire.ControlPlacement(d.Placement),
 		Status: wire.ControlStatus(d.Status), Generation: uint64(d.Generation), PositionEpoch: d.PositionEpoch, Model: uint64(d.Model),
-		Created: uint64(d.Created), Committing: packReference(d.Committing),
+		Created: uint64(d.Created), Committing: packReference(d.Committing), PeriodNs: d.Pacing.Period, SkewNs: d.Pacing.Skew,
+		WallStartedAtNs: d.Mapping.WallStartedAt.NS(), LogicalStartNs: d.Mapping.LogicalStart.NS(), Rate: d.Mapping.Rate,
+		Fence: d.Fence.Revision, AuthorityNode: uint64(d.Fence.Authority.Node), AuthorityIncarnation: uint64(d.Fence.Authority.Incarnation),
 	}
 	for _, k := range d.Keys() {
 		def := d.Definitions[k]
@@ -103,6 +106,9 @@ func packDomain(d *Domain) *wire.ControlStoredDomain {
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(d.Schedule), CompareKeys) {
 		w.Schedule = append(w.Schedule, packAssignment(Assignment{k, d.Schedule[k]}))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Resources)) {
+		w.Resources = append(w.Resources, packResource(d.Resources[name]))
 	}
 	return w
 }
@@ -119,7 +125,7 @@ func packTransaction(t *Transaction) *wire.ControlStoredTransaction {
 		Id: packReference(t.ID), Owner: string(t.Owner), Domain: string(t.Domain), DomainCreated: uint64(t.DomainCreated),
 		State: wire.ControlTransactionState(t.State), Count: t.Count, SourceBytes: t.SourceBytes, Progress: t.Progress,
 		Commit: packReference(t.Commit), FailedOperation: t.FailedOperation, BeganNs: t.Began.NS(), ActiveNs: t.Active.NS(),
-		FinishedNs: t.Finished.NS(), Failure: packOutcome(t.Failure),
+		FinishedNs: t.Finished.NS(), Failure: packOutcome(t.Failure), Frozen: each(t.Frozen, packFrozen),
 	}
 	w.Statements = each(t.Statements, func(s Statement) *wire.ControlStoredStatement {
 		return &wire.ControlStoredStatement{Text: s.Text, Grammar: s.Grammar}
@@ -160,6 +166,12 @@ func (r *reader) domain(w *wire.ControlStoredDomain) *Domain {
 		Status: Status(w.Status), Generation: ident.Generation(w.Generation), PositionEpoch: w.PositionEpoch, Model: ident.Revision(w.Model),
 		Created: ident.Revision(w.Created), Committing: r.reference(w.Committing),
 		Definitions: make(map[Key]*Definition, len(w.Definitions)), Schedule: make(map[Key]ident.Node, len(w.Schedule)),
+		Resources: make(map[ident.Name]*Resource, len(w.Resources)), Pacing: clock.Pace{Period: w.PeriodNs, Skew: w.SkewNs},
+		Mapping: r.mapping(w.WallStartedAtNs, w.LogicalStartNs, w.Rate),
+		Fence:   clock.Fence{Revision: w.Fence, Authority: authority(w.AuthorityNode, w.AuthorityIncarnation)},
+	}
+	if d.Status == Running && d.Pace == Paced && d.Mapping.Rate == 0 {
+		r.fail("the paced domain %s runs without a mapping", w.Name)
 	}
 	for _, def := range w.Definitions {
 		k := r.key(def.Key)
@@ -175,6 +187,7 @@ func (r *reader) domain(w *wire.ControlStoredDomain) *Domain {
 		}
 		d.Schedule[one.Key] = one.Node
 	}
+	r.resources(d, w.Resources)
 	return d
 }
 
@@ -190,7 +203,7 @@ func (r *reader) transaction(w *wire.ControlStoredTransaction) *Transaction {
 		ID: r.given(w.Id), Owner: ident.Name(w.Owner), Domain: ident.Name(w.Domain), DomainCreated: ident.Revision(w.DomainCreated),
 		State: TransactionState(w.State), Count: w.Count, SourceBytes: w.SourceBytes, Progress: w.Progress, Commit: r.reference(w.Commit),
 		FailedOperation: w.FailedOperation, Failure: r.outcome(w.Failure), Began: vtime.UTCFromNS(w.BeganNs), Active: vtime.UTCFromNS(w.ActiveNs),
-		Finished: vtime.UTCFromNS(w.FinishedNs),
+		Finished: vtime.UTCFromNS(w.FinishedNs), Frozen: each(w.Frozen, r.frozen),
 	}
 	t.Statements = each(w.Statements, func(s *wire.ControlStoredStatement) Statement { return Statement{s.Text, s.Grammar} })
 	if !t.State.Finished() && int(t.Count) != len(t.Statements) || t.Progress > t.Count {

@@ -3,6 +3,7 @@
 package registry
 
 import (
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 )
@@ -47,12 +48,13 @@ type Bootstrap struct {
 // NodeStarted announces one start of a node. Its incarnation must be greater than any before.
 type NodeStarted struct{ Node Node }
 
-// CreateDomain creates a stopped domain.
+// CreateDomain creates a stopped domain. Pacing is set for a paced one and zero for an unpaced one.
 type CreateDomain struct {
 	Name        ident.Domain
 	Text        string
 	Grammar     uint32
 	Pace        Pace
+	Pacing      clock.Pace
 	Placement   Placement
 	IfNotExists bool
 }
@@ -78,22 +80,48 @@ type Assignment struct {
 }
 
 // MutateModels changes the definitions of a domain as one candidate, planned against revision Base of its models. Drops come first. A
-// dropped key loses its assignment; Assign adds or moves assignments.
+// dropped key loses its assignment; Assign adds or moves assignments. Binds are the versions of resources that the puts name: a mutation that
+// binds a version which is not completed is refused, and one whose LATEST is no longer the latest is stale.
 type MutateModels struct {
 	Domain ident.Domain
 	Base   ident.Revision
 	Drops  []Key
 	Puts   []Put
 	Assign []Assignment
+	Binds  []Binding
 }
 
-// Start runs a stopped domain. RestartPositions is START AT NOW: domain-owned source positions begin anew. Base is the revision of the
-// models the schedule in Assign was computed for.
+// Binding is a version of a resource that a definition names. Latest says that the proposer resolved VERSION LATEST to it, and wants to
+// know when a later one was completed meanwhile.
+type Binding struct {
+	Resource ident.Name
+	Version  uint64
+	Latest   bool
+}
+
+// Start runs a stopped domain. Base is the revision of the models the schedule in Assign was computed for. The other members are those of
+// Opening: a START has one kind of transition, whether it stands alone or is a step of a transaction (C-201).
 type Start struct {
 	Domain           ident.Domain
 	Base             ident.Revision
 	RestartPositions bool
+	Mapping          clock.Mapping
+	Authority        clock.Authority
 	Assign           []Assignment
+}
+
+// Opening is what a START decided about the generation it begins (C-019..C-022).
+type Opening struct {
+	// RestartPositions is START AT NOW: domain-owned source positions begin anew.
+	RestartPositions bool
+	// Mapping and Authority are set for a paced domain and zero for an unpaced one (C-023).
+	Mapping   clock.Mapping
+	Authority clock.Authority
+}
+
+// Start is the transition that carries the decision out.
+func (o Opening) Start(domain ident.Domain, base ident.Revision, assign []Assignment) *Start {
+	return &Start{Domain: domain, Base: base, RestartPositions: o.RestartPositions, Mapping: o.Mapping, Authority: o.Authority, Assign: assign}
 }
 
 // Stop stops a running domain. With a Generation it stops only that one: the end of a start that failed.
@@ -123,12 +151,49 @@ type AppendStatement struct {
 	Grammar     uint32
 }
 
-// SetTransactionState moves a transaction along the table of the package comment. FailedOperation and Failure go with FAILED.
+// SetTransactionState moves a transaction along the table of the package comment. FailedOperation and Failure go with FAILED, Frozen with
+// COMMITTING.
 type SetTransactionState struct {
 	Transaction     ident.Reference
 	To              TransactionState
 	FailedOperation uint32
 	Failure         Outcome
+	Frozen          []Frozen
+}
+
+// AdmitVersion gives the next version of a resource its number. The command's user owns the upload. Repeated with an upload identity that has
+// a version, it changes nothing; one whose version failed gets another.
+type AdmitVersion struct {
+	Domain   ident.Domain
+	Resource ident.Name
+	Upload   ident.Reference
+	Node     ident.Node // receives the upload; its next start fails what it did not complete
+}
+
+// CompleteVersion says that the files of an admitted version are installed.
+type CompleteVersion struct {
+	Domain   ident.Domain
+	Resource ident.Name
+	Upload   ident.Reference
+	Version  uint64
+	Content  Content
+}
+
+// FailVersion gives an admitted version up; its number stays a gap.
+type FailVersion struct {
+	Domain   ident.Domain
+	Resource ident.Name
+	Upload   ident.Reference
+	Version  uint64
+}
+
+// ReconcileAuthority moves the tick authority of a running paced domain when generation and fence are still the expected ones (C-040). A zero
+// Authority revokes. Anything else is stale and has no effect.
+type ReconcileAuthority struct {
+	Domain     ident.Domain
+	Generation ident.Generation
+	Expected   clock.Fence
+	Authority  clock.Authority
 }
 
 // Conclude has no effect of its own; the command's Concludes has.
@@ -147,3 +212,7 @@ func (*BeginTransaction) body()    {}
 func (*AppendStatement) body()     {}
 func (*SetTransactionState) body() {}
 func (*Conclude) body()            {}
+func (*AdmitVersion) body()        {}
+func (*CompleteVersion) body()     {}
+func (*FailVersion) body()         {}
+func (*ReconcileAuthority) body()  {}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 )
 
@@ -97,7 +98,14 @@ type Domain struct {
 	Grammar   uint32
 	Pace      Pace
 	Placement Placement
-	Status    Status
+	// Pacing is set in a paced domain.
+	Pacing clock.Pace
+	Status Status
+	// Mapping is set while a paced generation runs (C-012, C-028).
+	Mapping clock.Mapping
+	// Fence is who may produce the ticks of a paced domain. Its revisions begin at the domain's own, so that no report for an earlier domain
+	// of the same name matches a later one.
+	Fence clock.Fence
 	// Generation counts the starts: LIST DOMAINS prints it as start_version.
 	Generation ident.Generation
 	// PositionEpoch names one life of the domain-owned source positions. START AT NOW sets it to its own revision, so that positions kept
@@ -110,6 +118,16 @@ type Domain struct {
 	Committing  ident.Reference
 	Definitions map[Key]*Definition
 	Schedule    map[Key]ident.Node
+	// Resources are the versions beside the definitions of kind RESOURCE: one entry for each, created and dropped with it.
+	Resources map[ident.Name]*Resource
+}
+
+// Clock is what the committed state says about the clock of the domain.
+func (d *Domain) Clock() clock.Lifecycle {
+	return clock.Lifecycle{
+		Domain: d.Name, Created: d.Created, Generation: d.Generation, Running: d.Status == Running, Paced: d.Pace == Paced, Pace: d.Pacing,
+		Mapping: d.Mapping, Fence: d.Fence,
+	}
 }
 
 // Keys lists the definitions, ascending by kind and name.

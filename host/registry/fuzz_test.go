@@ -49,7 +49,7 @@ func FuzzCommand(f *testing.F) {
 	f.Fuzz(func(t *testing.T, entry []byte) {
 		c, err := registry.DecodeCommand(entry)
 		if err != nil {
-			if code := fault.CodeOf(err); code != fault.ControlCorrupt && code != fault.WireInvalid {
+			if code := fault.CodeOf(err); code != fault.ControlCorrupt && code != fault.ControlFormat && code != fault.WireInvalid {
 				t.Fatalf("an error without a proper code: %v", err)
 			}
 			return

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
@@ -41,7 +42,7 @@ func (g *generator) transaction() ident.Reference {
 }
 
 func (g *generator) key() registry.Key {
-	kinds := []ident.Kind{ident.KindSchema, ident.KindRelay, ident.KindIngestor}
+	kinds := []ident.Kind{ident.KindSchema, ident.KindRelay, ident.KindIngestor, ident.KindResource}
 	return registry.Key{Kind: kinds[g.pick("kind", len(kinds))], Name: g.name("object")}
 }
 
@@ -88,22 +89,26 @@ func (g *generator) command() *registry.Command {
 
 func (g *generator) body() registry.Body {
 	name := g.name("domain")
-	switch g.pick("body", 16) {
+	switch g.pick("body", 22) {
 	case 0:
 		return g.bootstrap()
 	case 1:
 		return &registry.NodeStarted{Node: registry.Node{ID: 1, Incarnation: ident.Incarnation(1 + g.pick("incarnation", 4)), Logical: "n1.node"}}
 	case 2, 3:
-		return &registry.CreateDomain{
-			Name: name, Text: "CREATE UNPACED DOMAIN " + string(name) + ";", Grammar: 1, Pace: registry.Unpaced,
+		b := &registry.CreateDomain{
+			Name: name, Text: "CREATE DOMAIN " + string(name) + ";", Grammar: 1, Pace: registry.Unpaced,
 			Placement: registry.Placement(1 + g.pick("placement", 4)), IfNotExists: g.pick("if not exists", 2) == 0,
 		}
+		if g.pick("paced", 2) == 0 {
+			b.Pace, b.Pacing = registry.Paced, clock.Pace{Period: uint64(g.pick("period", 3)), Skew: uint64(g.pick("skew", 3))}
+		}
+		return b
 	case 4:
 		return &registry.DropDomain{Name: name}
 	case 5, 6:
 		return g.mutation(name)
 	case 7:
-		return &registry.Start{Domain: name, Base: g.base(name), RestartPositions: g.pick("restart", 2) == 0}
+		return g.opening(name).Start(name, g.base(name), nil)
 	case 8:
 		return &registry.Stop{Domain: name, Generation: ident.Generation(g.pick("generation", 3))}
 	case 9:
@@ -121,7 +126,16 @@ func (g *generator) body() registry.Body {
 		if b.To == registry.TransactionFailed {
 			b.FailedOperation, b.Failure = 1, g.outcome()
 		}
+		if b.To == registry.TransactionCommitting {
+			b.Frozen = g.frozen(name)
+		}
 		return b
+	case 15:
+		return g.reconcile(name)
+	case 16, 17:
+		return &registry.AdmitVersion{Domain: name, Resource: g.name("resource"), Upload: g.reference(), Node: ident.Node(1 + g.pick("node", 2))}
+	case 18, 19, 20:
+		return g.end(name)
 	default:
 		return &registry.Conclude{}
 	}
@@ -130,6 +144,7 @@ func (g *generator) body() registry.Body {
 func (g *generator) bootstrap() registry.Body {
 	limits := registry.DefaultLimits()
 	limits.Open, limits.Statements, limits.References, limits.OpenSourceBytes, limits.DefinitionBytes = 3, 3, 30, 9, 60
+	limits.ResourceVersions, limits.Versions = 4, 7
 	return &registry.Bootstrap{Cluster: "c", Limits: limits, Users: []registry.User{{Name: "a", PHC: "$h"}}}
 }
 
@@ -144,5 +159,53 @@ func (g *generator) mutation(name ident.Name) registry.Body {
 			m.Assign = append(m.Assign, registry.Assignment{Key: k, Node: 1})
 		}
 	}
+	if g.pick("binds", 3) == 0 {
+		m.Binds = []registry.Binding{{Resource: g.name("bound"), Version: uint64(1 + g.pick("bound version", 3)), Latest: g.pick("latest", 2) == 0}}
+	}
 	return m
+}
+
+func (g *generator) authority() clock.Authority {
+	return clock.Authority{Node: ident.Node(g.pick("authority", 3)), Incarnation: ident.Incarnation(g.pick("of", 2))}
+}
+
+// opening mostly fits the domain.
+func (g *generator) opening(name ident.Domain) registry.Opening {
+	o := registry.Opening{RestartPositions: g.pick("restart", 2) == 0}
+	if d := g.state.Domains[name]; d != nil && d.Pace == registry.Paced == (g.pick("fitting", 6) > 0) {
+		o.Mapping = clock.Mapping{
+			WallStartedAt: vtime.UTCFromNS(g.milli * 1e6), LogicalStart: vtime.LogicalFromNS(int64(g.pick("origin", 5)) - 2),
+			Rate: []float64{1, 0.5, 1e9, 5e-324}[g.pick("rate", 4)],
+		}
+		o.Authority = g.authority()
+	}
+	return o
+}
+
+func (g *generator) frozen(name ident.Domain) []registry.Frozen {
+	o := g.opening(name)
+	return []registry.Frozen{{Operation: 1, Start: &o}, {Operation: 2, Resource: g.name("bound"), Version: 2}}[:g.pick("frozen", 3)]
+}
+
+func (g *generator) reconcile(name ident.Domain) registry.Body {
+	b := &registry.ReconcileAuthority{Domain: name, Generation: ident.Generation(1 + g.pick("generation", 2)), Authority: g.authority()}
+	if d := g.state.Domains[name]; d != nil && g.pick("expected", 6) > 0 {
+		b.Expected = d.Fence
+	}
+	return b
+}
+
+// end completes or fails a version, mostly one that exists.
+func (g *generator) end(name ident.Domain) registry.Body {
+	resource, upload, number := g.name("resource"), g.reference(), uint64(1+g.pick("version", 3))
+	if d := g.state.Domains[name]; d != nil && d.Resources[resource] != nil && len(d.Resources[resource].Versions) > 0 && g.pick("known", 6) > 0 {
+		v := d.Resources[resource].Versions[g.pick("which", len(d.Resources[resource].Versions))]
+		upload, number = v.Upload, v.Number
+	}
+	if g.pick("fail", 3) == 0 {
+		return &registry.FailVersion{Domain: name, Resource: resource, Upload: upload, Version: number}
+	}
+	content := registry.Content{ArchiveBytes: 10, Files: 1, Bytes: 9}
+	content.Digest[0] = byte(g.pick("content", 2))
+	return &registry.CompleteVersion{Domain: name, Resource: resource, Upload: upload, Version: number, Content: content}
 }

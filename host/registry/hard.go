@@ -13,9 +13,9 @@ import (
 // hash is refused.
 const (
 	// CommandFormat is the version of stored commands.
-	CommandFormat uint32 = 1
+	CommandFormat uint32 = 2
 	// SnapshotFormat is the version of stored snapshots.
-	SnapshotFormat uint16 = 1
+	SnapshotFormat uint16 = 2
 	// ReferenceValidity is how long an outcome is kept, counted from the time inside its UUIDv7 (nspl 2.4).
 	ReferenceValidity = 15 * time.Minute
 	// ReferenceAhead is how far the time inside a reference may lie ahead of the proposer's.
@@ -24,7 +24,7 @@ const (
 	DigestBytes = 32
 	// transactionStates is the number of transaction states; bodies is the number of command bodies.
 	transactionStates = 6
-	bodies            = 13
+	bodies            = 17
 )
 
 // HardHash is the fingerprint of the constants above.
@@ -51,12 +51,16 @@ type Limits struct {
 	// stays far below the size that can be stored, whatever clients do.
 	OpenSourceBytes uint64
 	DefinitionBytes uint64
+	// ResourceVersions bounds the recorded versions of one resource, Versions those of all resources together (G-061). Versions are never
+	// deleted, so both are far above what anybody uploads; their records stay small because the files lie elsewhere.
+	ResourceVersions uint32
+	Versions         uint32
 }
 
-// DefaultLimits are the values of nspl 25; the two bounds on bytes are ours.
+// DefaultLimits are the values of nspl 25; the bounds on bytes and versions are ours.
 func DefaultLimits() Limits {
 	return Limits{
 		Statements: 256, SourceBytes: 1 << 20, Open: 1024, Idle: 15 * time.Minute, Tombstone: 15 * time.Minute, References: 65536,
-		OpenSourceBytes: 128 << 20, DefinitionBytes: 256 << 20,
+		OpenSourceBytes: 128 << 20, DefinitionBytes: 256 << 20, ResourceVersions: 10_000, Versions: 65_536,
 	}
 }

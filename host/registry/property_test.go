@@ -16,7 +16,7 @@ import (
 	"github.com/nervix-go/nervix/host/registry"
 )
 
-var times = cmpopts.EquateComparable(vtime.UTC{})
+var times = cmpopts.EquateComparable(vtime.UTC{}, vtime.Logical{})
 
 // TestReplicasAgree runs one command list on three replicas: one applies values, one applies stored entries, one is restored from a
 // snapshot after every few of them.

@@ -44,6 +44,17 @@ type Statement struct {
 	Grammar uint32
 }
 
+// Frozen is what the plan of an admitted COMMIT decided about one operation (C-027). Restart and recovery execute it as it stands, also when the
+// same question would have another answer by then.
+type Frozen struct {
+	Operation uint32
+	// Start is set for a START.
+	Start *Opening
+	// Resource and Version are what a VERSION LATEST was resolved to.
+	Resource ident.Name
+	Version  uint64
+}
+
 // Transaction is one replicated transaction or its tombstone. It is immutable.
 type Transaction struct {
 	ID            ident.Reference // the reference of its BEGIN
@@ -55,6 +66,8 @@ type Transaction struct {
 	Statements  []Statement
 	Count       uint32
 	SourceBytes uint64
+	// Frozen are the decisions of the admitted COMMIT, ascending by operation; emptied like Statements.
+	Frozen []Frozen
 	// Progress is the number of operations whose effect is committed.
 	Progress uint32
 	Commit   ident.Reference // the COMMIT that moved it to COMMITTING

@@ -2,6 +2,8 @@
 
 package fault
 
+import "slices"
+
 // Codes of host/control, host/registry, dragon.
 const (
 	ControlBootstrap      Code = "control.bootstrap"
@@ -9,6 +11,7 @@ const (
 	ControlConflict       Code = "control.conflict"
 	ControlCorrupt        Code = "control.corrupt"
 	ControlExpired        Code = "control.expired"
+	ControlFormat         Code = "control.format"
 	ControlIncarnation    Code = "control.incarnation"
 	ControlPlanning       Code = "control.planning"
 	ControlReference      Code = "control.reference"
@@ -19,7 +22,9 @@ const (
 	ControlUncertain      Code = "control.uncertain"
 
 	RequestAlone       Code = "request.alone"
+	RequestClient      Code = "request.client"
 	RequestEmpty       Code = "request.empty"
+	RequestSession     Code = "request.session"
 	RequestSeveral     Code = "request.several"
 	RequestUnsupported Code = "request.unsupported"
 
@@ -35,6 +40,13 @@ const (
 	ObjectExists     Code = "object.exists"
 	ObjectReferenced Code = "object.referenced"
 	ObjectUnknown    Code = "object.unknown"
+
+	ResourceConflict       Code = "resource.version_conflict"
+	ResourceIncomplete     Code = "resource.version_incomplete"
+	ResourceNoVersion      Code = "resource.no_version"
+	ResourceUnknown        Code = "resource.unknown"
+	ResourceVersions       Code = "resource.version_limit"
+	ResourceVersionUnknown Code = "resource.version_unknown"
 
 	UserExists  Code = "user.exists"
 	UserLast    Code = "user.last"
@@ -58,7 +70,7 @@ const (
 
 // controlCodes is the part of the catalogue that belongs to host/control, host/registry, dragon.
 func controlCodes() []Entry {
-	return append(controlPlaneCodes(), append(objectCodes(), transactionCodes()...)...)
+	return slices.Concat(controlPlaneCodes(), objectCodes(), resourceCodes(), transactionCodes())
 }
 
 func controlPlaneCodes() []Entry {
@@ -68,6 +80,7 @@ func controlPlaneCodes() []Entry {
 		{ControlConflict, ClassUser, RetryNever, "The execution reference belongs to another command.", "use a new reference for a new command"},
 		{ControlCorrupt, ClassInternal, RetryNever, "A stored command or snapshot is damaged.", "restore the data folder from a backup"},
 		{ControlExpired, ClassUser, RetryNever, "The outcome of this execution reference is no longer kept.", "look at the current state, then use a new reference"},
+		{ControlFormat, ClassUser, RetryNever, "The control plane was stored by another version in another format.", "open the data folder with the version that wrote it, or begin with an empty one"},
 		{ControlIncarnation, ClassInternal, RetryNever, "A node announced a start that is older than one already seen.", "start the node from its newest data folder"},
 		{ControlPlanning, ClassCapacity, RetryAfterBackoff, "The domain kept changing while the statement was planned.", "repeat the statement"},
 		{ControlReference, ClassUser, RetryNever, "The execution reference is malformed or lies in the future.", "use a UUIDv7 of the current time"},
@@ -77,7 +90,9 @@ func controlPlaneCodes() []Entry {
 		{ControlUnavailable, ClassExternal, RetryAfterBackoff, "The control plane has no leader; nothing was done.", "repeat it shortly"},
 		{ControlUncertain, ClassExternal, RetrySame, "It is not known whether the command took effect.", "repeat it with the same execution reference"},
 		{RequestAlone, ClassUser, RetryNever, "The statement must be the only one of its request.", "send it in a request of its own"},
+		{RequestClient, ClassUser, RetryNever, "The client executes this statement; it reached the server as text.", "use a client that does: `nervix --domain D upload RESOURCE DIR`, or UPLOAD RESOURCE in its shell"},
 		{RequestEmpty, ClassUser, RetryNever, "The request holds no statement.", ""},
+		{RequestSession, ClassUser, RetryNever, "The session executes this statement as a request of its own.", "send it as the client library does, outside transactions and alone"},
 		{RequestSeveral, ClassUser, RetryNever, "Several statements outside a transaction.", "send one statement a request, or begin with BEGIN and end with COMMIT"},
 		{RequestUnsupported, ClassUser, RetryNever, "The statement cannot be executed here.", ""},
 	}
@@ -100,6 +115,17 @@ func objectCodes() []Entry {
 		{UserLast, ClassUser, RetryNever, "The last user cannot be dropped.", "create another user first"},
 		{UserSelf, ClassUser, RetryNever, "A user cannot drop itself.", "log in as another user"},
 		{UserUnknown, ClassUser, RetryNever, "There is no user of this name.", ""},
+	}
+}
+
+func resourceCodes() []Entry {
+	return []Entry{
+		{ResourceConflict, ClassUser, RetryNever, "The upload identity belongs to other bytes, or the version has ended already.", "upload again under a new identity"},
+		{ResourceIncomplete, ClassUser, RetryAfterBackoff, "The version of the resource is not completed.", "wait for its upload, or bind a completed version; DESCRIBE RESOURCE lists them"},
+		{ResourceNoVersion, ClassUser, RetryNever, "No version of the resource is completed.", "UPLOAD RESOURCE one first"},
+		{ResourceUnknown, ClassUser, RetryNever, "There is no resource of this name in the domain.", "CREATE RESOURCE it first"},
+		{ResourceVersions, ClassCapacity, RetryNever, "The resource, or all resources together, have as many versions as they may.", "use another resource, or DROP DOMAIN what is no longer needed"},
+		{ResourceVersionUnknown, ClassUser, RetryNever, "The resource has no version of this number.", "DESCRIBE RESOURCE lists the versions there are"},
 	}
 }
 
