@@ -22,6 +22,7 @@ func Catalogue() []Entry {
 		wireCodes(),
 		wasmEngineCodes(),
 		wasmCodes(),
+		wasmProcessorCodes(),
 	} {
 		all = append(all, area...)
 	}
