@@ -112,10 +112,11 @@ func (c *candidate) names(kind ident.Kind) []string {
 	return names
 }
 
-// modelKind says whether objects of the kind belong to a domain and can be changed by a model run (nspl 2.1).
+// modelKind says whether objects of the kind belong to a domain, so that a candidate holds them (nspl 2.1). A resource is no model and
+// a step of its own in a transaction (nspl 2.2), which the caller knows; its definition is checked here like the others.
 func modelKind(kind ident.Kind) bool {
 	switch kind {
-	case ident.KindNone, ident.KindDomain, ident.KindUser, ident.KindNode, ident.KindResource:
+	case ident.KindNone, ident.KindDomain, ident.KindUser, ident.KindNode:
 		return false
 	default:
 		return true

@@ -38,9 +38,11 @@ func build(c *candidate) *Graph {
 	b.each(ident.KindCodec, b.codec)
 	b.each(ident.KindBranch, b.branch)
 	b.each(ident.KindRelay, b.relay)
+	b.each(ident.KindResource, b.resource)
 	b.each(ident.KindClient, b.client)
 	b.each(ident.KindIngestor, b.ingestor)
 	b.each(ident.KindJunction, b.junction)
+	b.each(ident.KindWASM, b.wasm)
 	b.each(ident.KindEmitter, b.emitter)
 	b.g.sortReaders()
 	b.checkCycles()
@@ -50,8 +52,8 @@ func build(c *candidate) *Graph {
 
 func knownKind(kind ident.Kind) bool {
 	switch kind {
-	case ident.KindSchema, ident.KindWireJSON, ident.KindCodec, ident.KindBranch, ident.KindRelay, ident.KindClient, ident.KindIngestor,
-		ident.KindJunction, ident.KindEmitter:
+	case ident.KindSchema, ident.KindWireJSON, ident.KindCodec, ident.KindBranch, ident.KindRelay, ident.KindResource, ident.KindClient,
+		ident.KindIngestor, ident.KindJunction, ident.KindWASM, ident.KindEmitter:
 		return true
 	default:
 		return false

@@ -38,9 +38,18 @@ type candidate struct {
 	// touched maps what the changes created, altered or dropped to the last change that did.
 	touched map[ident.Ref]int
 	found   findings
+	// paced says that the domain is paced: its ingestors declare a timestamp.
+	paced bool
 }
 
-func newCandidate(domain ident.Domain, base []ast.Definition) *candidate {
+// Option tells a check what it needs to know of the domain beside its definitions.
+type Option func(*candidate)
+
+// Paced tells whether the domain is paced. In a paced domain every ingestor declares TIMESTAMP (nspl 11.4, C-134); without this option
+// a domain counts as unpaced.
+func Paced(paced bool) Option { return func(c *candidate) { c.paced = paced } }
+
+func newCandidate(domain ident.Domain, base []ast.Definition, options []Option) *candidate {
 	c := &candidate{
 		domain:  domain,
 		base:    make(map[ident.Ref]ast.Definition, len(base)),
@@ -52,6 +61,9 @@ func newCandidate(domain ident.Domain, base []ast.Definition) *candidate {
 		ref := c.ref(def.DefKind(), def.DefName())
 		c.base[ref] = def
 		c.entries[ref] = &entry{ref: ref, def: def, origin: stored}
+	}
+	for _, option := range options {
+		option(c)
 	}
 	return c
 }

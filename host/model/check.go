@@ -12,8 +12,8 @@ import (
 
 // Build makes the graph of a domain from its stored definitions, in any order. Diagnostics are told without a place, because no statement
 // was submitted; then there is no graph.
-func Build(domain ident.Domain, definitions []ast.Definition) (*Graph, fault.Diagnostics) {
-	c := newCandidate(domain, definitions)
+func Build(domain ident.Domain, definitions []ast.Definition, options ...Option) (*Graph, fault.Diagnostics) {
+	c := newCandidate(domain, definitions, options)
 	graph := build(c)
 	diagnostics, _ := c.found.sorted()
 	if len(diagnostics) > 0 {
@@ -30,8 +30,8 @@ type Candidate struct {
 	// was dropped and created in one run is one modification and only in Puts; if it did not change it is in neither.
 	Puts  []Put
 	Drops []ident.Ref
-	// CapacityOnly says that the whole difference is capacities of relays: the only one a running domain takes (Q54). It is also true
-	// when there is no difference at all.
+	// CapacityOnly says that the whole difference is capacities of relays and resources, which nothing runs: the only one a running domain
+	// takes (Q54, nspl 2.6). It is also true when there is no difference at all.
 	CapacityOnly bool
 	// Existed tells for each change whether it was a CREATE IF NOT EXISTS whose object exists; Notices what to tell about it, mostly empty.
 	Existed []bool
@@ -63,8 +63,8 @@ func (c *Candidate) Level(running bool) Level {
 // Check applies CREATE, ALTER and DROP statements of one model run to the base in written order and validates the result as one graph. The
 // spans of every diagnostic count bytes of the text that the change at Candidate.At was parsed from; a defect of a stored definition is
 // told at the change that caused it, with the stored object in Related. The result is never nil. Statements are only read.
-func Check(domain ident.Domain, base []ast.Definition, changes []ast.Statement) (*Candidate, fault.Diagnostics) {
-	c := newCandidate(domain, base)
+func Check(domain ident.Domain, base []ast.Definition, changes []ast.Statement, options ...Option) (*Candidate, fault.Diagnostics) {
+	c := newCandidate(domain, base, options)
 	result := &Candidate{}
 	result.Existed, result.Notices = c.apply(changes)
 	graph := build(c)
@@ -87,14 +87,14 @@ func (c *candidate) difference(result *Candidate) {
 			continue
 		}
 		capacity := existed && fixedShape(old) == fixedShape(e.def)
-		result.CapacityOnly = result.CapacityOnly && capacity
+		result.CapacityOnly = result.CapacityOnly && (capacity || e.ref.Kind == ident.KindResource)
 		result.level = max(result.level, levelOf(old, e.def))
 		result.Puts = append(result.Puts, Put{Ref: e.ref, Definition: e.def, Dependencies: c.dependencies(e.def), CapacityOnly: capacity})
 	}
 	for ref := range c.base {
 		if c.entries[ref] == nil {
 			result.Drops = append(result.Drops, ref)
-			result.CapacityOnly = false
+			result.CapacityOnly = result.CapacityOnly && ref.Kind == ident.KindResource
 		}
 	}
 	slices.SortFunc(result.Drops, compareRefs)

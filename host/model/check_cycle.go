@@ -55,6 +55,11 @@ func (b *builder) flows() map[ident.Ref][]ident.Ref {
 			for _, r := range def.Routes {
 				out = append(append(out, r.To.Name), errorRelay(r.OnError)...)
 			}
+		case *ast.CreateWASM:
+			in = inputNames(def.Inputs)
+			for _, r := range def.Routes {
+				out = append(append(out, r.To.Name), errorRelay(r.OnError)...)
+			}
 		case *ast.CreateEmitter:
 			in, out = inputNames(def.Inputs), errorRelay(def.OnError)
 		}

@@ -81,9 +81,13 @@ func (n *node) decoder(def *ast.CreateIngestor, plan *Ingestor) {
 	plan.Codec, n.input = codec, codec.Schema
 }
 
-// timestamp checks TIMESTAMP AT against the schema of the codec (nspl 14.2).
+// timestamp checks TIMESTAMP AT against the schema of the codec (nspl 14.2). A paced domain admits rows by time, so it needs one (nspl 11.4).
 func (n *node) timestamp(def *ast.CreateIngestor, plan *Ingestor) {
 	if def.Timestamp == nil {
+		if n.b.c.paced {
+			n.r.at(fault.StageCheck, fault.ModelTimestamp, n.r.name(), "the domain is PACED, and "+n.word()+" does not say when its records happened",
+				"write TIMESTAMP AT field or TIMESTAMP NOW before the first TO")
+		}
 		return
 	}
 	plan.Timestamp.Declared, plan.Timestamp.Now = true, def.Timestamp.At == nil

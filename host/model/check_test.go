@@ -82,7 +82,7 @@ func baseText(t *testing.T) string {
 }
 
 // TestCheck runs the scripts of testdata/check. Commands: `base` begins with testdata/base.nspl, `empty` with nothing; `check` shows what
-// a request would do, `apply` also does it.
+// a request would do, `apply` also does it; with the argument `paced` the domain is paced.
 func TestCheck(t *testing.T) {
 	// req: R-003 half: the grammar's order of clauses is shown in package parse
 	// req: R-005 half: omission is a syntax error, shown in package parse
@@ -100,7 +100,7 @@ func TestCheck(t *testing.T) {
 				d = newDomain(t, td.Input)
 				return fmt.Sprintf("%d definitions\n", len(d.defs))
 			case "check", "apply":
-				c, faults := model.Check("farm", d.list(), statements(t, td.Input))
+				c, faults := model.Check("farm", d.list(), statements(t, td.Input), model.Paced(td.HasArg("paced")))
 				if len(faults) > 0 {
 					return showFaults(td.Input, c, faults)
 				}
@@ -167,7 +167,7 @@ func showCandidate(c *model.Candidate) string {
 }
 
 func TestBuildIsTheSameInAnyOrder(t *testing.T) {
-	d := newDomain(t, baseText(t))
+	d := newDomain(t, baseText(t)+guestText)
 	list := d.list()
 	slices.SortFunc(list, func(a, b ast.Definition) int { return strings.Compare(print.Statement(a), print.Statement(b)) })
 	first := outline(t, list)
@@ -193,6 +193,12 @@ func outline(t *testing.T, defs []ast.Definition) string {
 	}
 	for _, j := range g.Junctions {
 		fmt.Fprintln(&b, j.Ref, j.Fingerprint)
+	}
+	for _, w := range g.WASMs {
+		fmt.Fprintln(&b, w.Ref, w.Fingerprint)
+	}
+	for _, r := range g.Resources {
+		fmt.Fprintln(&b, r.Ref, r.Fingerprint)
 	}
 	for _, e := range g.Emitters {
 		fmt.Fprintln(&b, e.Ref, e.Fingerprint)

@@ -80,6 +80,16 @@ func (g *Graph) Junction(name ident.Name) *Junction {
 	return find(g.Junctions, name, func(j *Junction) ident.Name { return j.Ref.Name })
 }
 
+// Resource finds a resource.
+func (g *Graph) Resource(name ident.Name) *Resource {
+	return find(g.Resources, name, func(r *Resource) ident.Name { return r.Ref.Name })
+}
+
+// WASM finds a WASM processor.
+func (g *Graph) WASM(name ident.Name) *WASM {
+	return find(g.WASMs, name, func(w *WASM) ident.Name { return w.Ref.Name })
+}
+
 // Emitter finds an emitter.
 func (g *Graph) Emitter(name ident.Name) *Emitter {
 	return find(g.Emitters, name, func(e *Emitter) ident.Name { return e.Ref.Name })
@@ -99,36 +109,40 @@ func (g *Graph) Runtime() []ident.Ref {
 	for _, e := range g.Emitters {
 		refs = append(refs, e.Ref)
 	}
-	for _, j := range g.junctionsDownstreamFirst() {
-		refs = append(refs, j.Ref)
-	}
+	refs = append(refs, g.downstreamFirst()...)
 	for _, i := range g.Ingestors {
 		refs = append(refs, i.Ref)
 	}
 	return refs
 }
 
-// junctionsDownstreamFirst orders junctions so that one stands before the junctions that feed it. The graph has no cycle (Q53).
-func (g *Graph) junctionsDownstreamFirst() []*Junction {
-	var order []*Junction
-	done := make(map[ident.Name]bool, len(g.Junctions))
-	var visit func(j *Junction)
-	visit = func(j *Junction) {
-		if done[j.Ref.Name] {
+// downstreamFirst orders the nodes between relays so that one stands before the nodes that feed it. The graph has no cycle (Q53).
+func (g *Graph) downstreamFirst() []ident.Ref {
+	outputs := make(map[ident.Ref][]ident.Name, len(g.Junctions)+len(g.WASMs))
+	var all, order []ident.Ref
+	for _, j := range g.Junctions {
+		outputs[j.Ref], all = j.outputs(), append(all, j.Ref)
+	}
+	for _, p := range g.WASMs {
+		outputs[p.Ref], all = p.outputs(), append(all, p.Ref)
+	}
+	done := make(map[ident.Ref]bool, len(all))
+	var visit func(ref ident.Ref)
+	visit = func(ref ident.Ref) {
+		out, between := outputs[ref]
+		if done[ref] || !between {
 			return
 		}
-		done[j.Ref.Name] = true
-		for _, out := range j.outputs() {
-			for _, reader := range g.readers[out] {
-				if reader.Ref.Kind == ident.KindJunction {
-					visit(g.Junction(reader.Ref.Name))
-				}
+		done[ref] = true
+		for _, relay := range out {
+			for _, reader := range g.readers[relay] {
+				visit(reader.Ref)
 			}
 		}
-		order = append(order, j)
+		order = append(order, ref)
 	}
-	for _, j := range g.Junctions {
-		visit(j)
+	for _, ref := range all {
+		visit(ref)
 	}
 	return order
 }

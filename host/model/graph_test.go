@@ -104,6 +104,12 @@ func prints(g *model.Graph) map[ident.Name]model.Fingerprint {
 	for _, j := range g.Junctions {
 		m[j.Ref.Name] = j.Fingerprint
 	}
+	for _, w := range g.WASMs {
+		m[w.Ref.Name] = w.Fingerprint
+	}
+	for _, r := range g.Resources {
+		m[r.Ref.Name] = r.Fingerprint
+	}
 	for _, e := range g.Emitters {
 		m[e.Ref.Name] = e.Fingerprint
 	}
@@ -150,7 +156,7 @@ func TestFingerprintsTellWhatChanged(t *testing.T) {
 
 // TestOrderOfStatementsDoesNotMatter: any order of the statements of a run gives one candidate.
 func TestOrderOfStatementsDoesNotMatter(t *testing.T) {
-	text := baseText(t)
+	text := baseText(t) + guestText
 	want := showCandidate(mustCheck(t, nil, statements(t, text)))
 	rapid.Check(t, func(r *rapid.T) {
 		list := rapid.Permutation(statements(t, text)).Draw(r, "order")
@@ -167,7 +173,7 @@ func TestOrderOfStatementsDoesNotMatter(t *testing.T) {
 
 // TestEveryDropIsWholeOrRefused: dropping any set of definitions either leaves a graph that builds, or is refused with the referrers.
 func TestEveryDropIsWholeOrRefused(t *testing.T) {
-	d := newDomain(t, baseText(t))
+	d := newDomain(t, baseText(t)+guestText)
 	var refs []ident.Ref
 	for ref := range d.defs {
 		refs = append(refs, ref)

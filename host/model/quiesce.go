@@ -34,6 +34,8 @@ func levelOf(old, next ast.Definition) Level {
 		return LevelDomainPause
 	case *ast.CreateJunction:
 		return junctionLevel(old.(*ast.CreateJunction), now)
+	case *ast.CreateWASM:
+		return wasmLevel(old.(*ast.CreateWASM), now)
 	case *ast.CreateEmitter:
 		return emitterLevel(old.(*ast.CreateEmitter), now)
 	case *ast.CreateIngestor:
@@ -53,18 +55,46 @@ func junctionLevel(old, next *ast.CreateJunction) Level {
 
 func junctionFrame(j *ast.CreateJunction) *ast.CreateJunction {
 	frame := *j
-	frame.Filter = nil
-	frame.Inputs.From = nil
-	for _, in := range j.Inputs.From {
-		in.Where = nil
-		frame.Inputs.From = append(frame.Inputs.From, in)
-	}
+	frame.Filter, frame.Inputs = nil, inputFrame(j.Inputs)
 	frame.Routes = nil
 	for _, r := range j.Routes {
-		r.Construct, r.Flush, r.OnError.Set = ast.Construct{}, ast.Flush{}, nil
-		if r.OnError.Policy != ast.PolicySendTo {
-			r.OnError.Policy = ast.PolicyIgnore
-		}
+		r.Construct, r.Flush, r.OnError = ast.Construct{}, ast.Flush{}, policyFrame(r.OnError)
+		frame.Routes = append(frame.Routes, r)
+	}
+	return &frame
+}
+
+func inputFrame(in ast.Inputs) ast.Inputs {
+	frame := ast.Inputs{}
+	for _, one := range in.From {
+		one.Where = nil
+		frame.From = append(frame.From, one)
+	}
+	return frame
+}
+
+func policyFrame(p ast.MessagePolicy) ast.MessagePolicy {
+	p.Set = nil
+	if p.Policy != ast.PolicySendTo {
+		p.Policy = ast.PolicyIgnore
+	}
+	return p
+}
+
+// wasmLevel is junctionLevel for WASM processors: the module, its limits and the policies for its errors and its state pause it.
+func wasmLevel(old, next *ast.CreateWASM) Level {
+	if shape(wasmFrame(old)) == shape(wasmFrame(next)) {
+		return LevelDynamic
+	}
+	return LevelEntityPause
+}
+
+func wasmFrame(w *ast.CreateWASM) *ast.CreateWASM {
+	frame := *w
+	frame.Filter, frame.Inputs = nil, inputFrame(w.Inputs)
+	frame.Routes = nil
+	for _, r := range w.Routes {
+		r.Set, r.Where, r.OnError = nil, nil, policyFrame(r.OnError)
 		frame.Routes = append(frame.Routes, r)
 	}
 	return &frame

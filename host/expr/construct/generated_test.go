@@ -202,7 +202,8 @@ func TestGeneratedScopes(t *testing.T) {
 		}
 	}
 	_, faults, _ := b.generated("SET a = input.a")
-	if want := "readable here: bare fields, output, branch"; faults[0].Hint != want || !strings.Contains(faults[0].Message, "a WASM processor") {
+	want := "readable here: bare fields, output, branch; a route reads what the node made, and only ON MESSAGE ERROR SEND TO reads input.a"
+	if faults[0].Hint != want || !strings.Contains(faults[0].Message, "a WASM processor") {
 		t.Errorf("%s / %s", faults[0].Message, faults[0].Hint)
 	}
 }

@@ -45,7 +45,7 @@ func GeneratedScope(rec Records, output *types.Schema) TransformScope {
 	for i := range t.set {
 		t.set[i] = true
 	}
-	t.bare, t.message = readTarget, readNone
+	t.bare, t.message, t.generated = readTarget, readNone, true
 	return t
 }
 

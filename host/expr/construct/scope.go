@@ -40,6 +40,8 @@ type scope struct {
 	// finished is the output a key is built from; it has no qualifier but message.
 	finished      *types.Schema
 	bare, message reading
+	// generated says that the record was made by the node, as in set-only routes.
+	generated bool
 }
 
 func (r Records) scope() *scope {
@@ -153,7 +155,11 @@ func (s *scope) unavailable(p *ast.Path) (expr.Ref, *fault.Diagnostic) {
 	if p.Scope == ast.ScopeBare {
 		message = "a field without a scope cannot be read in this place of " + article(s.place)
 	}
-	d := fault.At(fault.StageResolve, fault.ExprScope, p.Where(), message, "readable here: "+s.readable())
+	hint := "readable here: " + s.readable()
+	if s.generated && p.Scope == ast.ScopeInput {
+		hint += "; a route reads what the node made, and only ON MESSAGE ERROR SEND TO reads input." + string(p.Field.Name)
+	}
+	d := fault.At(fault.StageResolve, fault.ExprScope, p.Where(), message, hint)
 	return expr.Ref{}, &d
 }
 

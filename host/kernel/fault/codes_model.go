@@ -48,7 +48,7 @@ func modelCodes() []Entry {
 		{ModelOption, ClassUser, RetryNever, "A CONFIG entry is unknown, missing or malformed.", ""},
 		{ModelPath, ClassUser, RetryNever, "A path is not allowed here.", ""},
 		{ModelRetry, ClassUser, RetryNever, "The longest backoff is shorter than the first one.", "make MAX at least BACKOFF"},
-		{ModelTimestamp, ClassUser, RetryNever, "The timestamp field is not a DATETIME of the codec's schema.", ""},
+		{ModelTimestamp, ClassUser, RetryNever, "The timestamp of an ingestor is missing, or no DATETIME of the codec's schema.", ""},
 		{ModelCycle, ClassUser, RetryNever, "Relays and nodes form a cycle.", "break the cycle; graphs with cycles are not supported"},
 		{ModelWriter, ClassUser, RetryNever, "Two emitters write the same external target.", "give each emitter its own path"},
 		{ModelUnsupported, ClassUser, RetryNever, "The definition uses something that this version does not support.", ""},
