@@ -43,6 +43,13 @@ const EndSpace = 2 * block
 
 // CheckPath says why a path cannot be in an archive; nil if it can.
 func CheckPath(path string) error {
+	if why := judge(path); why != nil {
+		return why
+	}
+	return nil
+}
+
+func judge(path string) *Reason {
 	switch {
 	case path == "":
 		return reason("the path is empty")
@@ -102,12 +109,22 @@ func Quote(path string) string {
 }
 
 // Reason is why bytes, files or paths do not make an archive, as a clause for people.
-type Reason struct{ text string }
+type Reason struct {
+	text string
+	// Limit says that they would, if the limits were greater.
+	Limit bool
+}
 
 // Error implements error.
 func (r *Reason) Error() string { return r.text }
 
-func reason(format string, args ...any) error { return &Reason{fmt.Sprintf(format, args...)} }
+func reason(format string, args ...any) *Reason { return &Reason{text: fmt.Sprintf(format, args...)} }
+
+func beyond(format string, args ...any) *Reason {
+	r := reason(format, args...)
+	r.Limit = true
+	return r
+}
 
 // parent is the directory part of a path; empty for a path of one component.
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }

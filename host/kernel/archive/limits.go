@@ -32,9 +32,9 @@ type walk struct {
 }
 
 // take checks the next entry and counts it.
-func (w *walk) take(e Entry) error {
-	if err := CheckPath(e.Path); err != nil {
-		return err
+func (w *walk) take(e Entry) *Reason {
+	if why := judge(e.Path); why != nil {
+		return why
 	}
 	switch order := Compare(e.Path, w.last); {
 	case w.last == "":
@@ -53,11 +53,11 @@ func (w *walk) take(e Entry) error {
 	case e.Size > MaxFile:
 		return reason("the file %s has %d bytes, at most %d are allowed", Quote(e.Path), e.Size, uint64(MaxFile))
 	case e.Dir && w.totals.Dirs >= w.limits.Files:
-		return reason("there are more than %d directories", w.limits.Files)
+		return beyond("there are more than %d directories", w.limits.Files)
 	case !e.Dir && w.totals.Files >= w.limits.Files:
-		return reason("there are more than %d files", w.limits.Files)
+		return beyond("there are more than %d files", w.limits.Files)
 	case e.Size > w.limits.Bytes-w.totals.Bytes:
-		return reason("the files together have more than %d bytes", w.limits.Bytes)
+		return beyond("the files together have more than %d bytes", w.limits.Bytes)
 	}
 	w.last, w.open = e.Path, above
 	if e.Dir {

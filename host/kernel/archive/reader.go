@@ -127,8 +127,8 @@ func (r *Reader) entry(path string, dir bool, size uint64, long bool) (Entry, er
 		}
 		e.Path = cut
 	}
-	if err := r.walk.take(e); err != nil {
-		return Entry{}, r.refuse("%v", err)
+	if why := r.walk.take(e); why != nil {
+		return Entry{}, &Reason{text: r.refuse("%s", why.text).Error(), Limit: why.Limit}
 	}
 	if extended(e) != long {
 		return Entry{}, r.refuse("the path %s stands in the wrong kind of header", Quote(e.Path))

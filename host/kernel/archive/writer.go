@@ -22,8 +22,9 @@ func (w *Writer) Begin(e Entry) error {
 	if err := w.finish(); err != nil {
 		return err
 	}
-	if w.err = w.walk.take(e); w.err != nil {
-		return w.err
+	if why := w.walk.take(e); why != nil {
+		w.err = why
+		return why
 	}
 	w.buffer = AppendHeader(w.buffer[:0], e)
 	w.left, w.pad = e.Size, padding(e.Size)

@@ -17,6 +17,7 @@ func Catalogue() []Entry {
 		evaluationCodes(),
 		pluginCodes(),
 		stateCodes(),
+		resourceFileCodes(),
 		sessionCodes(),
 		cliCodes(),
 		wireCodes(),
