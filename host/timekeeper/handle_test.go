@@ -27,7 +27,7 @@ func TestUnpacedTimeIsActualTime(t *testing.T) {
 			}
 			time.Sleep(500 * time.Millisecond)
 		}
-		if left, _ := h.Until(due); left >= 0 {
+		if left, _ := h.Until(due); left > 0 {
 			t.Fatalf("%v left of a moment that is over", left)
 		}
 		if left, err := h.Until(vtime.LogicalFromNS(math.MaxInt64)); err != nil || left <= 0 {

@@ -9,6 +9,8 @@ var ring = map[string]int{
 	"host/nspl": 1, "host/expr": 1, "host/codec": 1, "host/model": 1,
 	"host/schedule": 2, "host/clock": 2, "host/ack": 2, "host/branch": 2, "host/registry": 2,
 	"host": 3,
+	// The decisions of the timekeeper are pure, so that host/sim drives them with clocks of its own.
+	"host/timekeeper/authority": 2, "host/timekeeper/cadence": 2,
 	// The guest contract is as pure as host/wire; who runs guests must speak it (ADR 0005).
 	"wasm/protocol": 1,
 	"host/engine":   4, "host/sim": 4,
@@ -45,6 +47,7 @@ var edges = []edge{
 	// Ring 2.
 	{"host/registry", "host/clock", "clock mappings are committed as values"},
 	{"host/registry", "host/registry", "its parts"},
+	{"host/timekeeper/authority", "host/clock", "producers and progress are arithmetic of the clock"},
 	// Ring 3.
 	{"host", "host/osclock", "the only reader of the clock serves every driver"},
 	{"host/node", "host/node/runtime", "all kinds stand on the runtime"},

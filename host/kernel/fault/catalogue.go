@@ -11,6 +11,7 @@ func Catalogue() []Entry {
 		modelCodes(),
 		controlCodes(),
 		clockCodes(),
+		timekeeperCodes(),
 		relayCodes(),
 		nodeCodes(),
 		codecCodes(),
