@@ -30,8 +30,7 @@ type Window struct {
 	first, last  int64 // the oldest and the newest centre
 	low, high    int64 // the ends of the admitted range, cut to what an int64 can hold
 	period, skew uint64
-	admits       bool // false in the zero value
-	covered      bool // no gap between low and high
+	kernel       kernel
 }
 
 // WindowAt is the window at a reading now of the mapping. The reading is a watermarked one: it, too, lies at or after the origin (ErrReading
@@ -44,18 +43,17 @@ func WindowAt(m Mapping, p Pace, now vtime.Logical) (Window, error) {
 	if now.Before(m.LogicalStart) {
 		return Window{}, failure(fault.ClockReading, op, nil, "the reading %s lies before the start of the generation, %s", instant(now.NS()), instant(m.LogicalStart.NS()))
 	}
-	w := Window{now: now, period: p.Period, skew: p.Skew, admits: true}
+	w := Window{now: now, period: p.Period, skew: p.Skew}
 	origin := uint64(m.LogicalStart.NS())
 	w.frontier = (uint64(now.NS()) - origin) / p.Period
 	w.first = int64(origin + w.oldest()*p.Period) // centres lie between origin and now, so that none wraps
 	w.last = int64(origin + w.frontier*p.Period)
 	w.low, w.high = lower(w.first, p.Skew), higher(w.last, p.Skew)
-	// Neighbours touch if 2*skew+1 >= period; one centre alone has no gap.
-	w.covered = w.first == w.last || p.Skew >= p.Period/2
+	w.kernel = w.prepare()
 	return w, nil
 }
 
-func (w Window) oldest() uint64 {
+func (w *Window) oldest() uint64 {
 	if w.frontier < Centers {
 		return 0
 	}
@@ -81,16 +79,21 @@ func (w Window) Bounds() (low, high vtime.Logical) {
 }
 
 // Admits tests one timestamp in nanoseconds from the Unix epoch (C-127). It is the definition that Select reproduces for columns.
-func (w Window) Admits(ns int64) bool {
+func (w Window) Admits(ns int64) bool { return w.admits(ns) }
+
+func (w *Window) admits(ns int64) bool {
 	switch {
-	case !w.admits || ns < w.low || ns > w.high:
+	case w.period == 0 || ns < w.low || ns > w.high:
 		return false
-	case w.covered || ns <= w.first || ns >= w.last:
+	case w.covered() || ns <= w.first || ns >= w.last:
 		return true
 	}
 	r := (uint64(ns) - uint64(w.first)) % w.period // distance to the centre at or before ns
 	return r <= w.skew || w.period-r <= w.skew
 }
+
+// covered says that no timestamp between the bounds is refused: neighbours touch if 2*skew+1 >= period, and one centre alone has no gap.
+func (w *Window) covered() bool { return w.first == w.last || w.skew >= w.period/2 }
 
 // lower is at - d, cut to int64.
 func lower(at int64, d uint64) int64 {
