@@ -37,11 +37,16 @@ func (l *Lane) Disarm(t *Timer) {
 	}
 }
 
-func (l *Lane) fire() {
+// fire runs what is due. gone says that another goroutine has the lane now.
+func (l *Lane) fire() (gone bool) {
 	for len(l.timers) > 0 && !l.now.Before(l.timers[0].at) {
 		t := heap.Pop(&l.timers).(*Timer)
 		t.task.Run(l)
+		if l.handOver() {
+			return true
+		}
 	}
+	return false
 }
 
 type timerHeap []*Timer
