@@ -7,6 +7,7 @@ import (
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/model"
 	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/nspl/print"
 	"github.com/nervix-go/nervix/host/registry"
@@ -30,11 +31,12 @@ func (c *Control) change(h head) answer {
 		if !ok {
 			return a
 		}
-		checked, a, ok := c.check(h, d)
+		plan, a, ok := c.check(h, d)
 		if !ok {
 			return a
 		}
-		text := changed(h.stmt) + quiesced
+		checked := plan.checked
+		text := changed(h.stmt) + resolved(plan.resolved) + quiesced
 		if checked.Existed[0] {
 			text = named(h.stmt) + " already exists; nothing changed"
 			if checked.Notices[0] != "" {
@@ -45,7 +47,10 @@ func (c *Control) change(h head) answer {
 		if len(checked.Puts)+len(checked.Drops) == 0 {
 			return answer{text: named(h.stmt) + " is so already; nothing changed" + quiesced}
 		}
-		a, stale := c.effect(h, c.mutation(d, checked), text)
+		if bad := c.prepareAll(d, checked); len(bad) > 0 {
+			return answer{diagnostics: bad}
+		}
+		a, stale := c.effect(h, c.mutation(d, checked, plan.binds), text)
 		if !stale {
 			return a
 		}
@@ -76,26 +81,51 @@ func (c *Control) selected(h head) (*registry.Domain, answer, bool) {
 	return d, answer{}, true
 }
 
-// check plans one statement against the definitions of d.
-func (c *Control) check(h head, d *registry.Domain) (Checked, answer, bool) {
-	base, err := c.parsed.base(d)
-	if err != nil {
-		return Checked{}, answer{diagnostics: fromError(fault.StagePlan, fault.ControlCorrupt, err)}, false
-	}
-	checked, diagnostics := c.cfg.Checker.Check(h.domain, base, []ast.Statement{h.stmt})
-	if len(diagnostics) > 0 {
-		return checked, answer{diagnostics: diagnostics}, false
-	}
-	if d.Status == registry.Running && !capacityOnly(checked) {
-		return checked, refuse(fault.StagePlan, fault.DomainRunning, h.span, "domain "+string(h.domain)+" runs, and this change needs it stopped"), false
-	}
-	return checked, answer{}, true
+// planned is one statement outside a transaction, bound and checked.
+type planned struct {
+	checked  Checked
+	binds    []registry.Binding
+	resolved []resolution
 }
 
-// capacityOnly says whether a running domain takes the change (Q54).
-func capacityOnly(k Checked) bool {
+// check plans one statement against the definitions of d.
+func (c *Control) check(h head, d *registry.Domain) (planned, answer, bool) {
+	base, err := c.parsed.base(d)
+	if err != nil {
+		return planned{}, answer{diagnostics: fromError(fault.StagePlan, fault.ControlCorrupt, err)}, false
+	}
+	binder := binder{domain: d}
+	stmts, unbound := binder.bind(base, []ast.Statement{h.stmt}, 1)
+	if len(unbound) > 0 {
+		return planned{}, answer{diagnostics: unbound.in(1)}, false
+	}
+	checked, diagnostics := c.candidate(d, base, stmts)
+	if len(diagnostics) > 0 {
+		return planned{}, answer{diagnostics: diagnostics}, false
+	}
+	if d.Status == registry.Running && !live(checked) {
+		return planned{}, refuse(fault.StagePlan, fault.DomainRunning, h.span, "domain "+string(h.domain)+" runs, and this change needs it stopped"), false
+	}
+	return planned{checked, binder.binds, binder.resolved}, answer{}, true
+}
+
+// candidate asks the Checker, and in a paced domain also for the rules that only paced domains have.
+func (c *Control) candidate(d *registry.Domain, base []ast.Definition, stmts []ast.Statement) (Checked, fault.Diagnostics) {
+	checked, diagnostics := c.cfg.Checker.Check(d.Name, base, stmts)
+	if len(diagnostics) > 0 || d.Pace != registry.Paced {
+		return checked, diagnostics
+	}
+	paced, diagnostics := model.Check(d.Name, base, stmts, model.Paced(true))
+	if len(diagnostics) > 0 {
+		checked.At = paced.At
+	}
+	return checked, diagnostics
+}
+
+// live says whether a running domain takes the change: capacities (Q54), and new resources, with which nothing runs yet (nspl 2.6).
+func live(k Checked) bool {
 	for _, p := range k.Puts {
-		if !p.CapacityOnly {
+		if !p.CapacityOnly && p.Definition.DefKind() != ident.KindResource {
 			return false
 		}
 	}
@@ -103,8 +133,8 @@ func capacityOnly(k Checked) bool {
 }
 
 // mutation is the command body of a checked difference: texts, and places for new runtime nodes.
-func (c *Control) mutation(d *registry.Domain, k Checked) *registry.MutateModels {
-	m := &registry.MutateModels{Domain: d.Name, Base: d.Model, Drops: k.Drops}
+func (c *Control) mutation(d *registry.Domain, k Checked, binds []registry.Binding) *registry.MutateModels {
+	m := &registry.MutateModels{Domain: d.Name, Base: d.Model, Drops: k.Drops, Binds: binds}
 	var place []registry.Key
 	for _, p := range k.Puts {
 		key := registry.Key{Kind: p.Definition.DefKind(), Name: p.Definition.DefName()}

@@ -17,18 +17,23 @@ type class uint8
 const (
 	classOther     class = iota
 	classModel           // CREATE, ALTER, DROP of a model: queueable, part of a run
+	classResource        // CREATE RESOURCE: queueable, a step of its own
 	classLifecycle       // START, STOP: queueable, a step of its own
 	classCluster         // CREATE/DROP DOMAIN, users: never in a transaction
 	classBegin
 	classEnd     // COMMIT, REVERT
 	classSession // USE, LIST DOMAINS: alone, without a reference
 	classRead    // SHOW, DESCRIBE: without a reference
+	classClock   // ATTACH, DETACH DOMAIN CLOCK: requests of the session, never executed here
+	classClient  // UPLOAD: executed by the client, never here
 )
 
 func classify(s ast.Statement) class {
 	switch one := s.(type) {
 	case *ast.CreateDomain, *ast.CreateUser, *ast.AlterUser:
 		return classCluster
+	case *ast.CreateResource:
+		return classResource
 	case ast.Definition, *ast.AlterRelay:
 		return classModel
 	case *ast.Drop:
@@ -46,12 +51,22 @@ func classify(s ast.Statement) class {
 		return classSession
 	case *ast.ShowCreate, *ast.ShowIngestors, *ast.ShowClusterStatus, *ast.Describe:
 		return classRead
+	case *ast.AttachDomainClock, *ast.DetachDomainClock:
+		return classClock
+	case *ast.Upload:
+		return classClient
 	default:
 		return classOther
 	}
 }
 
-func (c class) queueable() bool { return c == classModel || c == classLifecycle }
+func (c class) queueable() bool { return c == classModel || c == classResource || c == classLifecycle }
+
+// checked says whether the statement changes definitions, so that the Checker judges it.
+func (c class) checked() bool { return c == classModel || c == classResource }
+
+// elsewhere says whether somebody else executes the statement; nspl 2.2 then wants it alone, and outside transactions.
+func (c class) elsewhere() bool { return c == classClock || c == classClient }
 
 // persistent says whether the statement runs under an execution reference.
 func (c class) persistent() bool { return c >= classModel && c <= classEnd }
@@ -68,7 +83,7 @@ func judge(list []parse.Parsed, bound bool) fault.Diagnostics {
 	first := classify(list[0].Stmt)
 	if !bound && first != classBegin {
 		for i, p := range list {
-			if classify(p.Stmt) == classSession {
+			if k := classify(p.Stmt); k == classSession || k.elsewhere() {
 				return fault.Diagnostics{alone(i, p)}
 			}
 		}
@@ -85,7 +100,7 @@ func judge(list []parse.Parsed, bound bool) fault.Diagnostics {
 			return fault.Diagnostics{complaintAt(fault.StageAdmit, fault.RequestSeveral, list[i+1].Span,
 				fmt.Sprintf("statement %d follows the end of the transaction; nothing was applied", i+2))}
 		case k == classEnd:
-		case k == classSession || k == classRead:
+		case k == classSession || k == classRead || k == classClient:
 			return fault.Diagnostics{alone(i, p)}
 		case !k.queueable():
 			return fault.Diagnostics{content(i, p)}
@@ -100,6 +115,8 @@ func judgeOne(p parse.Parsed, bound bool) fault.Diagnostics {
 		return fault.Diagnostics{complaintAt(fault.StageAdmit, fault.RequestUnsupported, p.Span, "this statement cannot be executed here")}
 	case bound && k == classBegin:
 		return fault.Diagnostics{complaintAt(fault.StageAdmit, fault.TransactionActive, p.Span, "a transaction is open already")}
+	case k.elsewhere():
+		return fault.Diagnostics{misplaced(p, bound)}
 	case bound && k == classCluster:
 		return fault.Diagnostics{content(0, p)}
 	case !bound && k == classEnd:
@@ -109,6 +126,26 @@ func judgeOne(p parse.Parsed, bound bool) fault.Diagnostics {
 		return fault.Diagnostics{complaintAt(fault.StageAdmit, fault.TransactionActive, p.Span, "USE is refused while a transaction is open")}
 	}
 	return nil
+}
+
+// misplaced answers what came as a command and belongs into a request or a call of its own.
+func misplaced(p parse.Parsed, bound bool) fault.Diagnostic {
+	switch one := p.Stmt.(type) {
+	case *ast.Upload:
+		return complaintAt(fault.StageAdmit, fault.RequestClient, p.Span,
+			"UPLOAD RESOURCE "+string(one.Resource.Name)+" reads files of the client's machine, so the client executes it; the server got only its text")
+	case *ast.DetachDomainClock:
+		return clockRequest(p, "DETACH", bound)
+	default:
+		return clockRequest(p, "ATTACH", bound)
+	}
+}
+
+func clockRequest(p parse.Parsed, word string, bound bool) fault.Diagnostic {
+	if bound {
+		return complaintAt(fault.StageAdmit, fault.TransactionActive, p.Span, word+" DOMAIN CLOCK is refused while a transaction is open")
+	}
+	return complaintAt(fault.StageAdmit, fault.RequestSession, p.Span, word+" DOMAIN CLOCK is a request of the session, not a command")
 }
 
 func alone(i int, p parse.Parsed) fault.Diagnostic {

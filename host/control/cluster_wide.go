@@ -3,6 +3,7 @@
 package control
 
 import (
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/nspl/ast"
@@ -14,6 +15,12 @@ func (c *Control) createDomain(h head, s *ast.CreateDomain) answer {
 	body := &registry.CreateDomain{
 		Name: s.Name.Name, Text: print.Statement(s), Grammar: GrammarVersion, Pace: registry.Unpaced, Placement: placement(s.Placement),
 		IfNotExists: s.IfNotExists,
+	}
+	if s.Pace == ast.Paced {
+		if s.Period.NS == 0 {
+			return refuse(fault.StageCheck, fault.ClockPace, s.Period.Span, "the period of a paced domain is at least 1ns")
+		}
+		body.Pace, body.Pacing = registry.Paced, clock.Pace{Period: s.Period.NS, Skew: s.Skew.NS}
 	}
 	a, _ := c.effect(h, body, named(s)+" created")
 	return a

@@ -3,7 +3,9 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -31,8 +33,13 @@ func (c *Control) commit(h head) answer {
 		list := fault.Diagnostics{complaintAt(fault.StagePlan, fault.TransactionIncomplete, h.span, "the transaction cannot be committed; nothing was applied, and it stays open")}
 		return answer{diagnostics: append(list, bad.in(0)...)}
 	}
+	frozen, bad := c.freeze(d, stmts, plan)
+	if len(bad) > 0 {
+		return answer{diagnostics: bad.in(0)}
+	}
 	res, failed := c.submit(h, &registry.Command{
-		Body: &registry.SetTransactionState{Transaction: t.ID, To: registry.TransactionCommitting}, Pending: true, Text: committedText(t.Count),
+		Body: &registry.SetTransactionState{Transaction: t.ID, To: registry.TransactionCommitting, Frozen: frozen}, Pending: true,
+		Text: committedText(t.Count, frozen),
 	})
 	if failed != nil {
 		return *failed
@@ -43,8 +50,32 @@ func (c *Control) commit(h head) answer {
 	return c.settled(h, res)
 }
 
-func committedText(operations uint32) string {
-	return "transaction committed; " + count(operations, "statement") + " applied" + quiesced
+func committedText(operations uint32, frozen []registry.Frozen) string {
+	return "transaction committed; " + count(operations, "statement") + " applied" + resolved(frozenResolutions(frozen)) + quiesced
+}
+
+// freeze makes the decisions of an admitted COMMIT (C-027, nspl 13.1): LATEST becomes a number, modules are judged, and every START gets its
+// anchor, mapping and authority. Nothing of it is decided again, whoever executes the steps and whenever.
+func (c *Control) freeze(d *registry.Domain, stmts []ast.Statement, plan replayed) ([]registry.Frozen, toldList) {
+	for _, p := range plan.puts {
+		if bad := c.prepare(d, p.definition); len(bad) > 0 {
+			return nil, tellAll(p.operation, bad)
+		}
+	}
+	frozen := freezeVersions(plan.resolved)
+	for i, s := range stmts {
+		one, start := s.(*ast.Start)
+		if !start {
+			continue
+		}
+		opening, bad := c.decide(d, one, c.capture(d, one))
+		if len(bad) > 0 {
+			return nil, tellAll(i+1, bad)
+		}
+		frozen = append(frozen, registry.Frozen{Operation: uint32(i + 1), Start: &opening})
+	}
+	slices.SortFunc(frozen, func(a, b registry.Frozen) int { return cmp.Compare(a.Operation, b.Operation) })
+	return frozen, nil
 }
 
 // apply brings a COMMITTING transaction to its end from wherever it stands, also after a restart. The caller holds the alteration lock of
@@ -72,7 +103,7 @@ func (c *Control) apply(id, ref ident.Reference) {
 	}
 	c.mustSettle(&registry.Command{
 		User: t.Owner, Domain: t.Domain, Body: &registry.SetTransactionState{Transaction: id, To: registry.TransactionCommitted},
-		Concludes: &registry.Conclusion{Reference: ref, Outcome: registry.Outcome{Text: committedText(t.Count), Transaction: id}},
+		Concludes: &registry.Conclusion{Reference: ref, Outcome: registry.Outcome{Text: committedText(t.Count, t.Frozen), Transaction: id}},
 	}, "the end of a transaction could not be stored", t.Domain)
 }
 
@@ -84,7 +115,7 @@ func (c *Control) applyStep(t *registry.Transaction, ref ident.Reference, s step
 			c.fail(t, ref, s.first, fault.Diagnostics{complaint(fault.StageApply, fault.DomainUnknown, "the domain is gone")})
 			return false
 		}
-		body, bad := c.stepBody(d, s)
+		body, bad := c.stepBody(d, t, s)
 		if len(bad) > 0 {
 			c.fail(t, ref, bad[0].operation, bad.of(bad[0].operation))
 			return false
@@ -133,11 +164,15 @@ func (c *Control) started(t *registry.Transaction, ref ident.Reference, s step) 
 	return false
 }
 
-// stepBody plans one step against the newest state.
-func (c *Control) stepBody(d *registry.Domain, s step) (registry.Body, toldList) {
-	switch one := s.stmts[0].(type) {
+// stepBody plans one step against the newest state, with what the COMMIT decided.
+func (c *Control) stepBody(d *registry.Domain, t *registry.Transaction, s step) (registry.Body, toldList) {
+	switch s.stmts[0].(type) {
 	case *ast.Start:
-		return c.starting(d, one), nil
+		opening, ok := frozenStart(t, s.first)
+		if !ok {
+			return nil, toldList{{s.first, complaint(fault.StageApply, fault.ControlCorrupt, "the COMMIT was admitted without a decision about this START")}}
+		}
+		return c.starting(d, opening), nil
 	case *ast.Stop:
 		return &registry.Stop{Domain: d.Name}, nil
 	}
@@ -145,11 +180,16 @@ func (c *Control) stepBody(d *registry.Domain, s step) (registry.Body, toldList)
 	if err != nil {
 		return nil, toldList{{s.first, fromError(fault.StagePlan, fault.ControlCorrupt, err)[0]}}
 	}
-	checked, diagnostics := c.cfg.Checker.Check(d.Name, base, s.stmts)
+	binder := binder{domain: d, frozen: t.Frozen}
+	stmts, unbound := binder.bind(base, s.stmts, s.first)
+	if len(unbound) > 0 {
+		return nil, unbound
+	}
+	checked, diagnostics := c.candidate(d, base, stmts)
 	if len(diagnostics) > 0 {
 		return nil, judgeRun(s, checked.At, diagnostics, false).refused
 	}
-	return c.mutation(d, checked), nil
+	return c.mutation(d, checked, binder.binds), nil
 }
 
 // fail ends the transaction FAILED and tells which operation it was.

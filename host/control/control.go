@@ -9,8 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/registry"
 )
@@ -27,6 +29,19 @@ type Config struct {
 	Hasher    PasswordHasher
 	// Scheduler places runtime nodes. Nil places all of them on Node.
 	Scheduler Scheduler
+	// Modules judges guest modules before they are bound. Nil binds without a check.
+	Modules Modules
+	// Clocks reads the domain time that a plain START continues from. Nil reads none: START begins at the sampled UTC.
+	Clocks Clocks
+	// Voters gives the live voter incarnations, out of which the authority of a paced domain is chosen (C-036). It must not block; tell a change
+	// with Control.Reconcile. Nil is the announced incarnation of Node.
+	Voters func() []clock.Authority
+	// Leads says whether this node leads the cluster and so reconciles authorities. It must not block. Nil is always.
+	Leads func() bool
+	// UTC samples the physical anchor, exactly once for a START (C-019). Nil is osclock.UTC.
+	UTC func() vtime.UTC
+	// ListDomains renders LIST DOMAINS. Nil is one line a domain, without data.
+	ListDomains func(*registry.State) Inspection
 	// Cluster is the identity of the cluster and Users its first users, by PHC text; both are used when the state is empty.
 	Cluster string
 	Users   []registry.User
@@ -48,7 +63,9 @@ type Control struct {
 	states  *signal[*registry.State] // committed
 	done    *signal[*registry.State] // installed
 	parsed  texts
-	mu      struct {
+	// candidates wakes the reconciliation; it holds at most one token.
+	candidates chan struct{}
+	mu         struct {
 		sync.Mutex
 		closed  bool
 		running map[ident.Reference]*execution
@@ -57,9 +74,7 @@ type Control struct {
 	}
 }
 
-// Open brings the node into the cluster state: it waits for a leader, sets up an empty state, announces this start, installs the committed
-// revision (domains that run in it resume), and continues what an earlier process left behind. ctx bounds the opening only.
-func Open(ctx context.Context, cfg Config) (*Control, error) {
+func (cfg Config) withDefaults() Config {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
@@ -69,7 +84,26 @@ func Open(ctx context.Context, cfg Config) (*Control, error) {
 	if cfg.Scheduler == nil {
 		cfg.Scheduler = onNode(cfg.Node.ID)
 	}
-	c := &Control{cfg: cfg, states: newSignal(registry.NewState()), done: newSignal(registry.NewState())}
+	if cfg.Voters == nil {
+		self := []clock.Authority{{Node: cfg.Node.ID, Incarnation: cfg.Node.Incarnation}}
+		cfg.Voters = func() []clock.Authority { return self }
+	}
+	if cfg.Leads == nil {
+		cfg.Leads = func() bool { return true }
+	}
+	if cfg.UTC == nil {
+		cfg.UTC = osclock.UTC
+	}
+	return cfg
+}
+
+// Open brings the node into the cluster state: it waits for a leader, sets up an empty state, announces this start, installs the committed
+// revision (domains that run in it resume), and continues what an earlier process left behind. ctx bounds the opening only.
+func Open(ctx context.Context, cfg Config) (*Control, error) {
+	cfg = cfg.withDefaults()
+	c := &Control{
+		cfg: cfg, states: newSignal(registry.NewState()), done: newSignal(registry.NewState()), candidates: make(chan struct{}, 1),
+	}
 	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	c.mu.running = map[ident.Reference]*execution{}
 	c.mu.busy = map[ident.Domain]bool{}
@@ -79,6 +113,7 @@ func Open(ctx context.Context, cfg Config) (*Control, error) {
 		c.Close()
 		return nil, err
 	}
+	c.spawn(c.reconcile)
 	c.spawn(c.install)
 	if err := c.done.wait(ctx, reached(c.cfg.Log.State().Revision)); err != nil {
 		c.Close()

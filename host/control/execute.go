@@ -181,7 +181,7 @@ func (c *Control) statement(h head) answer {
 		return c.begin(h)
 	case k.queueable() && !h.transaction.IsZero():
 		return c.enqueue(h)
-	case k == classModel:
+	case k.checked():
 		return c.change(h)
 	}
 	switch s := h.stmt.(type) {

@@ -29,12 +29,21 @@ func (c *Control) commitStart(h head, s *ast.Start) (registry.Result, ident.Gene
 		return registry.Result{}, 0, a, false
 	}
 	defer c.unlock(h.domain)
+	var seen *captured // once, however often the START is planned
 	for range plans {
 		d, a, ok := c.selected(h)
 		if !ok {
 			return registry.Result{}, 0, a, false
 		}
-		res, failed := c.submit(h, &registry.Command{Body: c.starting(d, s), Pending: true, Text: startedText(h.domain)})
+		if seen == nil {
+			one := c.capture(d, s)
+			seen = &one
+		}
+		opening, bad := c.decide(d, s, *seen)
+		if len(bad) > 0 {
+			return registry.Result{}, 0, answer{diagnostics: bad}, false
+		}
+		res, failed := c.submit(h, &registry.Command{Body: c.starting(d, opening), Pending: true, Text: startedText(h.domain)})
 		if failed != nil {
 			return res, 0, *failed, false
 		}
@@ -47,15 +56,15 @@ func (c *Control) commitStart(h head, s *ast.Start) (registry.Result, ident.Gene
 
 func startedText(d ident.Domain) string { return "domain " + string(d) + " started" }
 
-// starting places what has no place yet.
-func (c *Control) starting(d *registry.Domain, s *ast.Start) *registry.Start {
+// starting is the transition of a START; it places what has no place yet.
+func (c *Control) starting(d *registry.Domain, o registry.Opening) *registry.Start {
 	var place []registry.Key
 	for _, k := range d.Keys() {
 		if _, placed := d.Schedule[k]; !placed && k.Kind.Runtime() {
 			place = append(place, k)
 		}
 	}
-	return &registry.Start{Domain: d.Name, Base: d.Model, RestartPositions: s.AtNow, Assign: c.cfg.Scheduler.Schedule(c.State(), d.Name, place)}
+	return o.Start(d.Name, d.Model, c.cfg.Scheduler.Schedule(c.State(), d.Name, place))
 }
 
 // generation is the one that a start committed at a revision began; the caller holds the alteration lock.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/registry"
 )
@@ -79,4 +80,28 @@ type PasswordHasher interface {
 // Scheduler places the runtime nodes of a domain. It is pure; the proposer stores its answer with the change.
 type Scheduler interface {
 	Schedule(state *registry.State, domain ident.Domain, nodes []registry.Key) []registry.Assignment
+}
+
+// Modules judges the guest modules that definitions bind, before they are committed.
+type Modules interface {
+	// Prepare finds the file in the installed version and compiles it. It may take a minute. An error refuses the statement and is its
+	// diagnostic, with code and whole text. ctx ends when the node stops.
+	Prepare(ctx context.Context, m ModuleBinding) error
+}
+
+// ModuleBinding is a module as a WASM processor binds it.
+type ModuleBinding struct {
+	Processor ident.Ref
+	Resource  ident.Name
+	Version   uint64
+	Digest    [32]byte // of the version's archive
+	File      string   // path inside the version
+	MaxMemory uint64   // bytes
+	MaxFuel   uint64   // of one guest operation
+}
+
+// Clocks reads domain time on this node.
+type Clocks interface {
+	// Read gives the domain time of a generation that is readable now, and its time rate; false when it is not, as in a stopped domain.
+	Read(domain ident.Domain, generation ident.Generation) (now vtime.Logical, rate float64, ok bool)
 }

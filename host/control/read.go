@@ -24,6 +24,10 @@ func (c *Control) read(ctx context.Context, req Request, p parse.Parsed) answer 
 		}
 		return answer{text: "domain " + string(s.Name.Name) + " selected", domain: s.Name.Name}
 	case *ast.ListDomains:
+		if c.cfg.ListDomains != nil {
+			got := c.cfg.ListDomains(c.State())
+			return answer{text: got.Text, json: got.JSON}
+		}
 		return answer{text: listDomains(c.State())}
 	case *ast.ShowCreate:
 		return c.showCreate(h, s)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
+	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/nspl/parse"
 	"github.com/nervix-go/nervix/host/registry"
@@ -19,13 +20,27 @@ type step struct {
 	stmts       []ast.Statement
 }
 
-func (s step) model() bool { return classify(s.stmts[0]) == classModel }
+// checked says whether the step changes definitions; the other steps are START and STOP.
+func (s step) checked() bool { return classify(s.stmts[0]).checked() }
+
+// run says whether further model statements belong to the step. CREATE RESOURCE is a step of its own (nspl 2.2).
+func (s step) run() bool { return classify(s.stmts[0]) == classModel }
+
+// bringing is the last operation of the step that creates the object.
+func (s step) bringing(key registry.Key) int {
+	for i, stmt := range slices.Backward(s.stmts) {
+		if d, ok := stmt.(ast.Definition); ok && keyOf(d) == key {
+			return s.first + i
+		}
+	}
+	return s.last
+}
 
 // steps cuts the operations of a transaction.
 func steps(stmts []ast.Statement) []step {
 	var list []step
 	for i, s := range stmts {
-		if n := len(list); n > 0 && list[n-1].model() && classify(s) == classModel {
+		if n := len(list); n > 0 && list[n-1].run() && classify(s) == classModel {
 			list[n-1].last++
 			list[n-1].stmts = append(list[n-1].stmts, s)
 			continue
@@ -42,6 +57,14 @@ type told struct {
 }
 
 type toldList []told
+
+func tellAll(operation int, list fault.Diagnostics) toldList {
+	var all toldList
+	for _, d := range list {
+		all = append(all, told{operation, d})
+	}
+	return all
+}
 
 // in gives the diagnostics for the request that brought operation number current: only its spans are places of the submitted text, all
 // others are told by number.
@@ -75,6 +98,17 @@ type replayed struct {
 	// existed says that the last operation is an IF NOT EXISTS whose object exists at that point; notice is what to tell about it, if anything.
 	existed bool
 	notice  string
+	// resolved are the versions that LATEST stands for at this point, puts what all steps together store, in order.
+	resolved []resolution
+	puts     []plannedPut
+	// last is the last statement with its version resolved.
+	last ast.Statement
+}
+
+// plannedPut is a definition with the operation that brings it.
+type plannedPut struct {
+	operation  int
+	definition ast.Definition
 }
 
 // replay plans the operations against d in order, as commit would apply them.
@@ -86,26 +120,40 @@ func (c *Control) replay(d *registry.Domain, stmts []ast.Statement) replayed {
 	var out replayed
 	running := d.Status == registry.Running
 	list := steps(stmts)
+	binder := binder{domain: d, created: map[ident.Name]bool{}}
 	for i, s := range list {
-		if !s.model() {
-			if bad, refused := lifecycle(s, &running); refused {
+		if !s.checked() {
+			if bad, refused := lifecycle(d, s, &running); refused {
 				return replayed{refused: toldList{bad}}
 			}
 			continue
 		}
-		checked, diagnostics := c.cfg.Checker.Check(d.Name, base, s.stmts)
-		if i == len(list)-1 {
-			last := len(s.stmts) - 1
-			out.existed, out.notice = checked.Existed[last], checked.Notices[last]
+		last := i == len(list)-1
+		bound, unbound := binder.bind(base, s.stmts, s.first)
+		if len(unbound) > 0 {
+			return replayed{refused: unbound}
 		}
+		s.stmts = bound
+		checked, diagnostics := c.candidate(d, base, s.stmts)
+		if last {
+			at := len(s.stmts) - 1
+			out.existed, out.notice, out.last = checked.Existed[at], checked.Notices[at], s.stmts[at]
+		}
+		out.resolved = binder.resolved
 		if len(diagnostics) > 0 {
-			judged := judgeRun(s, checked.At, diagnostics, i == len(list)-1)
-			judged.existed, judged.notice = out.existed, out.notice
+			judged := judgeRun(s, checked.At, diagnostics, last)
+			judged.existed, judged.notice, judged.last, judged.resolved = out.existed, out.notice, out.last, out.resolved
 			return judged
 		}
-		if running && !capacityOnly(checked) {
+		if running && !live(checked) {
 			return replayed{refused: toldList{{s.last, complaintAt(fault.StagePlan, fault.DomainRunning, s.stmts[len(s.stmts)-1].Where(),
 				"domain "+string(d.Name)+" runs at this point, and this change needs it stopped")}}}
+		}
+		for _, p := range checked.Puts {
+			out.puts = append(out.puts, plannedPut{s.bringing(keyOf(p.Definition)), p.Definition})
+		}
+		if one, resource := s.stmts[0].(*ast.CreateResource); resource {
+			binder.created[one.DefName()] = true
 		}
 		base = after(base, checked)
 	}
@@ -113,14 +161,19 @@ func (c *Control) replay(d *registry.Domain, stmts []ast.Statement) replayed {
 }
 
 // lifecycle plans START and STOP.
-func lifecycle(s step, running *bool) (told, bool) {
-	_, start := s.stmts[0].(*ast.Start)
+func lifecycle(d *registry.Domain, s step, running *bool) (told, bool) {
+	one, start := s.stmts[0].(*ast.Start)
 	if start == *running {
 		code, word := fault.DomainStopped, "stopped"
 		if start {
 			code, word = fault.DomainRunning, "running"
 		}
 		return told{s.first, complaintAt(fault.StagePlan, code, s.stmts[0].Where(), "the domain is "+word+" at this point of the transaction")}, true
+	}
+	if start {
+		if bad, refused := misfit(d, one); refused {
+			return told{s.first, bad}, true
+		}
 	}
 	*running = start
 	return told{}, false
@@ -151,6 +204,8 @@ func mendable(d fault.Diagnostic) bool {
 		return true
 	case fault.ObjectExists, fault.ObjectUnknown:
 		return false
+	case fault.ResourceUnknown, fault.ResourceNoVersion, fault.ResourceIncomplete, fault.ResourceVersionUnknown:
+		return false // resources are steps of their own, and versions come from uploads
 	default:
 		return len(d.Related) > 0
 	}

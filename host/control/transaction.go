@@ -37,8 +37,13 @@ func (c *Control) enqueue(h head) answer {
 	if len(outcome.refused) > 0 {
 		return answer{diagnostics: outcome.refused.in(int(t.Count) + 1)}
 	}
+	if !outcome.existed {
+		if bad := c.prepare(d, outcome.last); len(bad) > 0 {
+			return answer{diagnostics: bad}
+		}
+	}
 	position := t.Count + 1
-	text := fmt.Sprintf("operation %d: %s queued%s%s", position, named(h.stmt), existing(outcome), quiesced)
+	text := fmt.Sprintf("operation %d: %s queued%s%s%s", position, named(h.stmt), existing(outcome), resolved(outcome.at(int(position))), quiesced)
 	if len(outcome.incomplete) > 0 {
 		text += "; incomplete: " + outcome.incomplete[0].Message
 	}
@@ -49,6 +54,17 @@ func (c *Control) enqueue(h head) answer {
 		return *failed
 	}
 	return c.settled(h, res)
+}
+
+// at are the resolutions of one operation.
+func (r replayed) at(operation int) []resolution {
+	var list []resolution
+	for _, one := range r.resolved {
+		if one.operation == operation {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // existing tells that a queued CREATE IF NOT EXISTS found its object; COMMIT judges it again.
