@@ -13,6 +13,7 @@ const (
 	SessionClockAttached          Code = "session.clock_attached"
 	SessionClockNotAttached       Code = "session.clock_not_attached"
 	SessionClockUnsupported       Code = "session.clock_unsupported"
+	SessionOver                   Code = "session.over"
 	UserPassword                  Code = "user.password"
 	ContextMissing                Code = "context.missing"
 	ContextInvalid                Code = "context.invalid"
@@ -30,6 +31,7 @@ func sessionCodes() []Entry {
 		{SessionClockAttached, ClassUser, RetryNever, "The session follows the clock of this domain already.", ""},
 		{SessionClockNotAttached, ClassUser, RetryNever, "The session does not follow the clock of this domain.", "ATTACH DOMAIN CLOCK first"},
 		{SessionClockUnsupported, ClassUser, RetryNever, "Domain clocks cannot be followed here.", "use a client and a node of session protocol 2 or later"},
+		{SessionOver, ClassCapacity, RetryElsewhere, "The session ends.", "open another session, on another node if this one stops"},
 		{UserPassword, ClassUser, RetryNever, "The password cannot be used.", "choose a password of 1 to 1,024 bytes"},
 		{ContextMissing, ClassUser, RetryNever, "There is no context file.", "name one with --context or NERVIX_CONTEXT; nervixd writes context.json into its data folder"},
 		{ContextInvalid, ClassUser, RetryNever, "The context file cannot be used.", "use the context.json that nervixd wrote"},

@@ -16,8 +16,8 @@ type Clocks interface {
 	// Installed waits until this process has put the committed domains in place once since it started (C-090). It has no bound but ctx,
 	// whose cause it returns. After the first time it returns nil at once.
 	Installed(ctx context.Context) error
-	// Watch begins to observe the clock of a domain. session.domain_unknown says that the node has no such domain (C-091); nothing else
-	// fails. The caller closes what it gets.
+	// Watch begins to observe the clock of a domain. session.domain_unknown or clock.missing say that the node has no such domain (C-091);
+	// any other error refuses the attach without that claim. The caller closes what it gets.
 	Watch(domain ident.Domain) (ClockWatch, error)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/nervix-go/nervix/host/wire"
 )
 
-// Handler is the request side of one session. Command and End are called by one goroutine.
+// Handler is the request side of one session. Command, InTransaction and End are called by one goroutine.
 type Handler struct {
 	executor Executor
 	node     Node
@@ -74,6 +74,9 @@ func (h *Handler) Status(ctx context.Context) wire.ServerBody {
 	}
 	return report
 }
+
+// InTransaction says whether the session holds an open transaction.
+func (h *Handler) InTransaction() bool { return h.bound.Open() }
 
 // End reverts the transaction that the session leaves open.
 func (h *Handler) End(ctx context.Context) {

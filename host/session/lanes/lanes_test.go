@@ -70,7 +70,9 @@ func (w *world) Status(context.Context) wire.ServerBody {
 
 func (w *world) End(context.Context) { w.mu.Lock(); defer w.mu.Unlock(); w.ended++ }
 
-func (w *world) Send(_ lanes.Lane, f wire.ServerFrame) {
+func (w *world) InTransaction() bool { return false }
+
+func (w *world) Send(_ lanes.Lane, f wire.ServerFrame) bool {
 	w.pause() // a client that is slow to read
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,6 +80,7 @@ func (w *world) Send(_ lanes.Lane, f wire.ServerFrame) {
 		w.afterEnd++
 	}
 	w.replies[f.RequestID] = append(w.replies[f.RequestID], f.Body)
+	return true
 }
 
 // TestOneTerminalReply: under random load each request has exactly one, a cancelled command never takes effect, and after the end there
@@ -94,7 +97,7 @@ func TestOneTerminalReply(t *testing.T) {
 func load(t *testing.T, seed uint64) {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), replies: map[uint64][]wire.ServerBody{}, ran: map[string]bool{}}
 	r := rand.New(rand.NewPCG(seed, 2))
-	s := lanes.New(t.Context(), w, w, 8)
+	s := lanes.New(t.Context(), w, w, lanes.Options{InFlight: 8})
 	texts := map[uint64]string{}
 	receive := func(lane lanes.Lane, id uint64, body wire.ClientBody) {
 		if err := s.Receive(lane, wire.ClientFrame{RequestID: id, Body: body}); err != nil {
@@ -154,7 +157,7 @@ func load(t *testing.T, seed uint64) {
 
 func TestASecondHelloIsAViolation(t *testing.T) {
 	w := &world{random: rand.New(rand.NewPCG(1, 1)), replies: map[uint64][]wire.ServerBody{}, ran: map[string]bool{}}
-	s := lanes.New(t.Context(), w, w, 0)
+	s := lanes.New(t.Context(), w, w, lanes.Options{})
 	if err := s.Receive(lanes.Ordered, wire.ClientFrame{Body: wire.Hello{}}); err == nil {
 		t.Error("accepted")
 	}

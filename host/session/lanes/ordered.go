@@ -6,7 +6,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/osclock"
+	"github.com/nervix-go/nervix/host/session/clocks"
 	"github.com/nervix-go/nervix/host/wire"
 )
 
@@ -25,13 +27,70 @@ func (s *Session) ordered() {
 			<-s.wake
 			continue
 		}
-		s.answer(r, s.handler.Command(r.ctx, r.command, func() bool { return s.admit(r) }))
+		s.serve(r)
+	}
+	if s.clocks != nil {
+		s.clocks.End()
 	}
 	// The revert is part of the session's end, so it also runs when the server is being aborted.
 	ctx, stop := osclock.WithTimeout(context.WithoutCancel(s.ctx), endGrace)
 	defer stop()
 	s.handler.End(ctx)
 	s.abort()
+}
+
+// serve runs one request of the ordered lane and answers it.
+func (s *Session) serve(r *request) {
+	switch body := r.body.(type) {
+	case wire.AttachDomainClockRequest:
+		s.attach(r, ident.Domain(body.Domain), func(did *clocks.Reply) wire.ServerBody { return did.AttachOutcome() })
+	case wire.DetachDomainClockRequest:
+		s.detach(r, ident.Domain(body.Domain), func(did *clocks.Reply) wire.ServerBody { return did.DetachOutcome() })
+	case wire.CommandRequest:
+		s.statement(r, body)
+	}
+}
+
+// statement runs a command. The two statements about clocks belong to the session and do not reach the handler (nspl 21.5).
+func (s *Session) statement(r *request, body wire.CommandRequest) {
+	verb := clocks.None
+	if _, err := ident.ParseReference(body.Reference); err == nil && s.clocks != nil {
+		verb = clocks.Statement(body.Text)
+	}
+	domain := ident.Domain(body.Domain)
+	if domain == "" {
+		domain = s.domain
+	}
+	outcome := func(did *clocks.Reply) wire.ServerBody {
+		return did.Outcome(body.Reference, body.Format == wire.FormatJSON)
+	}
+	switch verb {
+	case clocks.Attach:
+		s.attach(r, domain, outcome)
+	case clocks.Detach:
+		s.detach(r, domain, outcome)
+	default:
+		s.answer(r, s.handler.Command(r.ctx, body, func() bool { return s.admit(r) }))
+	}
+}
+
+// attach admits the request before it waits for the node, so a cancellation does not end the wait; what follows on the lane waits behind
+// it (C-090). Delivery starts when the reply is queued.
+func (s *Session) attach(r *request, domain ident.Domain, reply func(*clocks.Reply) wire.ServerBody) {
+	if !s.admit(r) {
+		s.answer(r, wire.RequestCancelled{})
+		return
+	}
+	did := s.clocks.Attach(s.admitting, s.life, domain, s.handler.InTransaction())
+	did.Queued(s.answer(r, reply(did)))
+}
+
+func (s *Session) detach(r *request, domain ident.Domain, reply func(*clocks.Reply) wire.ServerBody) {
+	if !s.admit(r) {
+		s.answer(r, wire.RequestCancelled{})
+		return
+	}
+	s.answer(r, reply(s.clocks.Detach(domain, s.handler.InTransaction())))
 }
 
 // next takes the oldest waiting command; nil says that there is none, false that the session ended.
@@ -54,6 +113,7 @@ func (s *Session) next() (*request, bool) {
 // everything has its reply.
 func (s *Session) Drain() {
 	due := s.giveUpAll(func() { s.mu.draining = true })
+	s.endAdmit()
 	// Replies may have to wait for the client, so they are sent beside the caller.
 	if len(due) == 0 {
 		return
@@ -73,6 +133,7 @@ func (s *Session) Idle() <-chan struct{} { return s.idle }
 // its end without a reply.
 func (s *Session) End() {
 	due := s.giveUpAll(func() { s.mu.ended = true })
+	s.endLife()
 	for _, r := range due {
 		s.answer(r, wire.RequestCancelled{})
 	}

@@ -33,12 +33,14 @@ type Handler interface {
 	Command(ctx context.Context, r wire.CommandRequest, admit func() bool) wire.ServerBody
 	ListDomains(ctx context.Context) wire.ServerBody
 	Status(ctx context.Context) wire.ServerBody
+	// InTransaction says whether the session holds an open transaction after the last command. It is called by the goroutine of Command.
+	InTransaction() bool
 	// End releases what the session holds: its open transaction is reverted. It is called once, after the last command.
 	End(ctx context.Context)
 }
 
-// Sender puts a frame into the outbound queue of a lane and waits while the queue is full. It gives up silently when the session has
-// ended.
+// Sender puts a frame into the outbound queue of a lane and waits while the queue is full. It gives up when the session has ended. False
+// says that this very frame was not queued: the session ended, or the frame did not fit and another took its place.
 type Sender interface {
-	Send(lane Lane, frame wire.ServerFrame)
+	Send(lane Lane, frame wire.ServerFrame) bool
 }

@@ -10,11 +10,11 @@ import (
 
 // request is one request in flight. started, admitted and cancelled are guarded by the session's lock.
 type request struct {
-	id      uint64
-	lane    Lane
-	command wire.CommandRequest
-	ctx     context.Context
-	stop    context.CancelCauseFunc
+	id   uint64
+	lane Lane
+	body wire.ClientBody // of a request of the ordered lane
+	ctx  context.Context
+	stop context.CancelCauseFunc
 
 	started   bool
 	admitted  bool

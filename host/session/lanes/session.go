@@ -9,6 +9,7 @@ import (
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/session/clocks"
 	"github.com/nervix-go/nervix/host/wire"
 )
 
@@ -26,9 +27,17 @@ type Session struct {
 	handler Handler
 	send    Sender
 	limit   int
+	// clocks are nil when the session cannot follow any; domain is that of a clock statement whose command names none.
+	clocks *clocks.Attachments
+	domain ident.Domain
 	// ctx is the lifetime of the session's work: it ends with Abort, not with End, so that admitted work is finished.
 	ctx   context.Context
 	abort context.CancelFunc
+	// life ends with End: nothing is delivered any more. admitting ends with Drain already: an attach no longer waits for the node.
+	life      context.Context
+	endLife   context.CancelFunc
+	admitting context.Context
+	endAdmit  context.CancelFunc
 
 	mu struct {
 		sync.Mutex
@@ -43,14 +52,26 @@ type Session struct {
 	work sync.WaitGroup
 }
 
-// New makes a session and starts its ordered lane. parent bounds the work of every session of the server; inFlight is the limit of
-// requests, DefaultInFlight if zero.
-func New(parent context.Context, h Handler, send Sender, inFlight int) *Session {
-	if inFlight <= 0 {
-		inFlight = DefaultInFlight
+// Options of a session.
+type Options struct {
+	// InFlight is the limit of requests, DefaultInFlight if zero.
+	InFlight int
+	// Clocks are the clocks the session follows, none yet; nil refuses attach and detach. The session ends them.
+	Clocks *clocks.Attachments
+	// Domain is that of the session.
+	Domain ident.Domain
+}
+
+// New makes a session and starts its ordered lane. parent bounds the work of every session of the server.
+func New(parent context.Context, h Handler, send Sender, o Options) *Session {
+	if o.InFlight <= 0 {
+		o.InFlight = DefaultInFlight
 	}
-	s := &Session{handler: h, send: send, limit: inFlight, wake: make(chan struct{}, 1), idle: make(chan struct{})}
+	s := &Session{handler: h, send: send, limit: o.InFlight, clocks: o.Clocks, domain: o.Domain, wake: make(chan struct{}, 1),
+		idle: make(chan struct{})}
 	s.ctx, s.abort = context.WithCancel(parent)
+	s.life, s.endLife = context.WithCancel(s.ctx)
+	s.admitting, s.endAdmit = context.WithCancel(s.life)
 	s.mu.flight = make(map[uint64]*request)
 	s.work.Add(1)
 	go s.ordered()
@@ -70,7 +91,16 @@ func (s *Session) Receive(lane Lane, f wire.ClientFrame) error {
 			s.reject(lane, f.RequestID, wire.RejectUnsupportedRequest, "commands travel on the ordered lane")
 			return nil
 		}
-		s.command(f.RequestID, body)
+		s.enqueue(f.RequestID, body)
+	case wire.AttachDomainClockRequest, wire.DetachDomainClockRequest:
+		switch {
+		case s.clocks == nil:
+			s.reject(lane, f.RequestID, wire.RejectUnsupportedRequest, "domain clocks cannot be followed on this node")
+		case lane != Ordered:
+			s.reject(lane, f.RequestID, wire.RejectUnsupportedRequest, "attach and detach travel on the ordered lane")
+		default:
+			s.enqueue(f.RequestID, body)
+		}
 	case wire.CancelRequest:
 		s.cancel(lane, f.RequestID, body.Target)
 	default:
@@ -83,9 +113,10 @@ func (s *Session) Receive(lane Lane, f wire.ClientFrame) error {
 	return nil
 }
 
-func (s *Session) command(id uint64, body wire.CommandRequest) {
+// enqueue puts a request behind those of the ordered lane.
+func (s *Session) enqueue(id uint64, body wire.ClientBody) {
 	r := s.newRequest(id, Ordered)
-	r.command = body
+	r.body = body
 	if refusal := s.register(r); refusal != nil {
 		r.release()
 		s.send.Send(Ordered, wire.ServerFrame{RequestID: id, Body: *refusal})
@@ -138,23 +169,23 @@ func (s *Session) register(r *request) *wire.RequestRejected {
 	return nil
 }
 
-// answer sends the terminal reply of a request and takes it out of flight. After the session's end nothing is sent.
-func (s *Session) answer(r *request, body wire.ServerBody) {
+// answer sends the terminal reply of a request and takes it out of flight. After the session's end nothing is sent. True says that this
+// very reply was queued.
+func (s *Session) answer(r *request, body wire.ServerBody) bool {
 	s.mu.Lock()
 	if s.mu.flight[r.id] != r {
 		s.mu.Unlock()
-		return // answered already
+		return false // answered already
 	}
 	ended := s.mu.ended
 	s.mu.Unlock()
-	if !ended {
-		s.send.Send(r.lane, wire.ServerFrame{RequestID: r.id, Body: body})
-	}
+	queued := !ended && s.send.Send(r.lane, wire.ServerFrame{RequestID: r.id, Body: body})
 	s.mu.Lock()
 	delete(s.mu.flight, r.id)
 	s.settleLocked()
 	s.mu.Unlock()
 	r.release()
+	return queued
 }
 
 // settleLocked reports a draining session without requests.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/nervix-go/nervix/host/session/clocks"
 	"github.com/nervix-go/nervix/host/session/lanes"
 	"github.com/nervix-go/nervix/host/wire"
 	"github.com/quic-go/quic-go"
@@ -62,6 +63,8 @@ type Config struct {
 	Open         Opener
 	// Uploads serves upload streams; nil refuses them: the session lacks the feature FeatureUploads, and no third stream can be opened.
 	Uploads Uploads
+	// Clocks lets sessions follow the domain clocks of this node; nil refuses it, and the session lacks the feature FeatureClocks.
+	Clocks clocks.Clocks
 	// Log takes one line a session; nil discards.
 	Log *slog.Logger
 

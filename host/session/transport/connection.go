@@ -26,13 +26,19 @@ const (
 	FeatureCancel  = "cancel"
 	FeatureDomains = "domains"
 	FeatureStatus  = "status"
+	// FeatureClocks: the server takes clock attachments. Protocol 2.
+	FeatureClocks = "domain_clocks"
 	// FeatureUploads: the server takes upload streams. Protocol 2.
 	FeatureUploads = "uploads"
 )
 
 // features are those of this server for a peer of the protocol, ascending.
 func (c *Config) features(protocol uint32) []string {
-	list := []string{FeatureCancel, FeatureDomains, FeatureStatus}
+	list := []string{FeatureCancel}
+	if c.Clocks != nil && protocol >= 2 {
+		list = append(list, FeatureClocks)
+	}
+	list = append(list, FeatureDomains, FeatureStatus)
 	if c.Uploads != nil && protocol >= 2 {
 		list = append(list, FeatureUploads)
 	}

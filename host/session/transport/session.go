@@ -7,14 +7,13 @@ import (
 	"sync"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
+	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/osclock"
+	"github.com/nervix-go/nervix/host/session/clocks"
 	"github.com/nervix-go/nervix/host/session/lanes"
 	"github.com/nervix-go/nervix/host/wire"
 	"github.com/quic-go/quic-go"
 )
-
-// outboundFrames is the length of a lane's outbound queue (X, limits table).
-const outboundFrames = 16
 
 // session is one greeted connection. run owns it.
 type session struct {
@@ -30,7 +29,7 @@ type session struct {
 	stopped context.Context
 	stop    context.CancelFunc
 	final   []byte
-	queues  [2]chan []byte
+	queues  [2]*outbox
 	readers sync.WaitGroup
 	writers sync.WaitGroup
 }
@@ -39,7 +38,7 @@ type session struct {
 func (s *session) run(ordered *quic.Stream) {
 	log := s.server.config.Log.With("remote", s.opened.Remote, "user", s.opened.User)
 	for i := range s.queues {
-		s.queues[i] = make(chan []byte, outboundFrames)
+		s.queues[i] = newOutbox()
 	}
 	if !s.welcome() {
 		s.server.refuse(s.conn, ordered, ending{wire.EndingShuttingDown, "the node stops"})
@@ -70,7 +69,11 @@ func (s *session) welcome() bool {
 	c := &s.server.config
 	reply := wire.HelloReply{Node: c.Node, Incarnation: c.Incarnation, ProtocolMin: wire.MinSessionProtocol, ProtocolMax: wire.SessionProtocol,
 		Protocol: s.protocol, Features: c.features(s.protocol), FrameLimit: uint32(c.FrameLimit)}
-	s.lanes = lanes.New(s.server.ctx, c.Open(s.opened), s, c.InFlight)
+	options := lanes.Options{InFlight: c.InFlight, Domain: ident.Domain(s.opened.Domain)}
+	if c.Clocks != nil && s.protocol >= 2 {
+		options.Clocks = clocks.New(c.Clocks, clockLane{s}, c.Log.With("remote", s.opened.Remote))
+	}
+	s.lanes = lanes.New(s.server.ctx, c.Open(s.opened), s, options)
 	if !s.server.enter(s) {
 		s.lanes.End()
 		_ = s.lanes.Wait(context.Background()) // nothing was taken, so it ends at once
@@ -128,27 +131,10 @@ func (s *session) write(lane lanes.Lane, stream *quic.Stream) {
 	s.writers.Add(1)
 	go func() {
 		defer s.writers.Done()
-		for {
-			select {
-			case frame := <-s.queues[lane]:
-				if !writeFrame(stream, frame) {
-					return
-				}
-				continue
-			case <-s.stopped.Done():
+		for frame := s.queues[lane].take(s.stopped.Done()); frame != nil; frame = s.queues[lane].take(s.stopped.Done()) {
+			if !writeFrame(stream, frame) {
+				return
 			}
-			break
-		}
-		for {
-			select {
-			case frame := <-s.queues[lane]:
-				if !writeFrame(stream, frame) {
-					return
-				}
-				continue
-			default:
-			}
-			break
 		}
 		if s.final == nil || writeFrame(stream, s.final) {
 			_ = stream.Close()
@@ -163,12 +149,13 @@ func writeFrame(stream *quic.Stream, frame []byte) bool {
 }
 
 // Send implements lanes.Sender. A reply that does not fit a frame is replaced by a rejection that says so.
-func (s *session) Send(lane lanes.Lane, f wire.ServerFrame) {
+func (s *session) Send(lane lanes.Lane, f wire.ServerFrame) bool {
 	limit := s.server.config.FrameLimit
 	if f.Body = wire.ForProtocol(f.Body, s.protocol); f.Body == nil {
-		return
+		return false
 	}
 	frame, err := wire.EncodeServer(f, limit)
+	whole := err == nil
 	if err != nil {
 		s.server.config.Log.Warn("reply replaced by a rejection", "remote", s.opened.Remote, "error", err.Error())
 		r := wire.RequestRejected{Kind: wire.RejectReplyTooLarge, Text: "the reply is larger than a frame"}
@@ -176,13 +163,10 @@ func (s *session) Send(lane lanes.Lane, f wire.ServerFrame) {
 			r = wire.RequestRejected{Kind: wire.RejectUnsupportedValue, Text: "the reply cannot be told in this protocol: " + err.Error()}
 		}
 		if frame, err = wire.EncodeServer(wire.ServerFrame{RequestID: f.RequestID, Body: r}, limit); err != nil {
-			return
+			return false
 		}
 	}
-	select {
-	case s.queues[lane] <- frame:
-	case <-s.stopped.Done():
-	}
+	return s.queues[lane].put(context.Background(), s.stopped.Done(), frame) && whole
 }
 
 // end asks the owner to end the session; the first reason wins.
