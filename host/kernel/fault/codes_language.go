@@ -8,6 +8,7 @@ const (
 	SyntaxUnexpected Code = "syntax.unexpected"
 	SyntaxName       Code = "syntax.name"
 	SyntaxNumber     Code = "syntax.number"
+	SyntaxInstant    Code = "syntax.instant"
 	SyntaxLimit      Code = "syntax.limit"
 )
 
@@ -18,6 +19,7 @@ func languageCodes() []Entry {
 		{SyntaxUnexpected, ClassUser, RetryNever, "The statement is not what the grammar allows here.", "Clauses have a fixed order; the message lists what may stand at the marked place."},
 		{SyntaxName, ClassUser, RetryNever, "The name is reserved or too long.", "Choose another name of 1 to 255 bytes."},
 		{SyntaxNumber, ClassUser, RetryNever, "The number, duration or size is out of the range of its clause.", "The message names the range."},
+		{SyntaxInstant, ClassUser, RetryNever, "The instant is not an RFC 3339 time, or not exact in nanoseconds, or out of range.", "Write it like '2031-05-01T06:00:00Z', with at most nine fraction digits, between the years 1677 and 2262."},
 		{SyntaxLimit, ClassUser, RetryNever, "The statement is nested too deeply or too large, or the text has too many errors.", "Split the expression over several SET assignments."},
 	}
 }

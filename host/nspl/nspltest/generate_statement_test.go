@@ -3,6 +3,10 @@
 package nspltest
 
 import (
+	"math"
+	"strconv"
+	"time"
+
 	"pgregory.net/rapid"
 
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -13,7 +17,14 @@ import (
 // forms draws a statement of every kind; the key names the kind.
 var forms = map[string]func(t *rapid.T) ast.Statement{
 	"create domain": func(t *rapid.T) ast.Statement {
-		return &ast.CreateDomain{Create: head(t), Placement: ast.Placement(rapid.IntRange(0, 3).Draw(t, "placement"))}
+		d := &ast.CreateDomain{Create: head(t), Placement: ast.Placement(rapid.IntRange(0, 3).Draw(t, "placement"))}
+		if rapid.Bool().Draw(t, "paced") {
+			d.Pace, d.Period, d.Skew = ast.Paced, duration(t), duration(t)
+			if rapid.Bool().Draw(t, "no skew") {
+				d.Skew = ast.Duration{Text: "0h0s"}
+			}
+		}
+		return d
 	},
 	"create user": func(t *rapid.T) ast.Statement {
 		return &ast.CreateUser{Create: head(t), Password: ast.NewSecret(strs().Draw(t, "password"))}
@@ -77,7 +88,9 @@ var forms = map[string]func(t *rapid.T) ast.Statement{
 	},
 	"describe":     describe,
 	"use":          func(t *rapid.T) ast.Statement { return &ast.Use{Name: name(t)} },
-	"start":        func(t *rapid.T) ast.Statement { return &ast.Start{AtNow: rapid.Bool().Draw(t, "now")} },
+	"start":        start,
+	"attach clock": func(*rapid.T) ast.Statement { return &ast.AttachDomainClock{} },
+	"detach clock": func(*rapid.T) ast.Statement { return &ast.DetachDomainClock{} },
 	"stop":         func(*rapid.T) ast.Statement { return &ast.Stop{} },
 	"list domains": func(*rapid.T) ast.Statement { return &ast.ListDomains{} },
 	"begin":        func(*rapid.T) ast.Statement { return &ast.Begin{} },
@@ -181,6 +194,25 @@ func createWASM(t *rapid.T) ast.Statement {
 		w.Routes = append(w.Routes, ast.GuestRoute{To: name(t), Set: assignments(t, 0), Where: maybeExpr(t), OnError: messagePolicy(t)})
 	}
 	return w
+}
+
+func start(t *rapid.T) ast.Statement {
+	s := &ast.Start{}
+	switch rapid.IntRange(0, 2).Draw(t, "at") {
+	case 0:
+		return s
+	case 1:
+		s.AtNow = true
+	default:
+		s.AtNS = rapid.Int64().Draw(t, "ns")
+		zone := time.FixedZone("", 60*rapid.IntRange(-1439, 1439).Draw(t, "offset"))
+		s.At = &ast.Text{Value: time.Unix(0, s.AtNS).In(zone).Format("2006-01-02T15:04:05.999999999Z07:00")}
+	}
+	if rapid.Bool().Draw(t, "rate") {
+		value := rapid.Float64Range(5e-324, math.MaxFloat64).Draw(t, "rate")
+		s.Rate = &ast.Float{Value: value, Text: strconv.FormatFloat(value, byte(rapid.SampledFrom([]rune("eg")).Draw(t, "form")), -1, 64)}
+	}
+	return s
 }
 
 func describe(t *rapid.T) ast.Statement {

@@ -142,7 +142,6 @@ func TestTTLBelongsToBranches(t *testing.T) {
 // TestNotInTheLanguageYet: forms of later versions are syntax errors with an expected set.
 func TestNotInTheLanguageYet(t *testing.T) {
 	for _, src := range []string{
-		"CREATE PACED DOMAIN d WITH PERIOD 1s SKEW 1s",
 		"CREATE SCHEMA s (a ARRAY<F32, 3>)",
 		"CREATE SCHEMA s (a VEC<F32>)",
 		"CREATE SCHEMA s (a BYTES)",
@@ -156,7 +155,6 @@ func TestNotInTheLanguageYet(t *testing.T) {
 		"CREATE INGESTOR i FROM FILE f PATH 'x' FOLLOW MODE ACK PARALLEL MAX 1",
 		"CREATE EMITTER e FROM a TO FILE f PATH 'x' MODE ACK RETRY POLICY BACKOFF 1s MAX 1s ENCODE USING c BATCH MAX MESSAGES 1 MAX SIZE 1KB",
 		"CREATE CLIENT c TYPE KAFKA CONFIG {}",
-		"START AT '2031-05-01T06:00:00Z'",
 		"EXPLAIN DROP RELAY r",
 		"SHOW TRANSACTIONS",
 		"PAUSE",

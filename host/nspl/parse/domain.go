@@ -17,13 +17,6 @@ func parseListDomains(p *parser, start int) ast.Statement {
 	return &ast.ListDomains{Node: p.from(start)}
 }
 
-func parseStart(p *parser, start int) ast.Statement {
-	p.note("DOMAIN", "START and STOP take no name: USE the domain first")
-	s := &ast.Start{AtNow: p.accept("AT NOW")}
-	s.Node = p.from(start)
-	return s
-}
-
 func parseStop(p *parser, start int) ast.Statement {
 	p.note("DOMAIN", "START and STOP take no name: USE the domain first")
 	return &ast.Stop{Node: p.from(start)}

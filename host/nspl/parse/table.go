@@ -18,10 +18,12 @@ type statementForm struct {
 var statements = []choice[statementForm]{
 	{"ALTER RELAY", statementForm{parseAlterRelay}},
 	{"ALTER USER", statementForm{parseAlterUser}},
+	{"ATTACH DOMAIN CLOCK", statementForm{parseAttachClock}},
 	{"BEGIN", statementForm{parseBegin}},
 	{"COMMIT", statementForm{parseCommit}},
 	{"CREATE", statementForm{parseCreate}},
 	{"DESCRIBE", statementForm{parseDescribe}},
+	{"DETACH DOMAIN CLOCK", statementForm{parseDetachClock}},
 	{"DROP", statementForm{parseDrop}},
 	{"LIST DOMAINS", statementForm{parseListDomains}},
 	{"REVERT", statementForm{parseRevert}},
@@ -38,6 +40,7 @@ var statements = []choice[statementForm]{
 var creations = []choice[creation]{
 	{"DOMAIN", creation{ident.KindDomain, parseCreateDomain}},
 	{"UNPACED DOMAIN", creation{ident.KindDomain, parseCreateDomain}},
+	{"PACED DOMAIN", creation{ident.KindDomain, parseCreatePacedDomain}},
 	{"USER", creation{ident.KindUser, parseCreateUser}},
 	{"SCHEMA", creation{ident.KindSchema, parseCreateSchema}},
 	{"WIRE JSON SCHEMA", creation{ident.KindWireJSON, parseCreateWireJSON}},

@@ -92,12 +92,17 @@ func (p *parser) count(what string) ast.Uint {
 
 // duration reads a positive duration.
 func (p *parser) duration(what string) ast.Duration {
+	if p.tok.Kind == lex.Duration && p.tok.Value == 0 {
+		p.refuse(fault.SyntaxNumber, p.tok.Span, what+" must not be zero", "write a positive duration, such as 250ms")
+	}
+	return p.durationOrZero()
+}
+
+// durationOrZero reads a duration that may be zero.
+func (p *parser) durationOrZero() ast.Duration {
 	p.expected.add("duration", groupClass)
 	if p.tok.Kind != lex.Duration {
 		p.fail()
-	}
-	if p.tok.Value == 0 {
-		p.refuse(fault.SyntaxNumber, p.tok.Span, what+" must not be zero", "write a positive duration, such as 250ms")
 	}
 	d := ast.Duration{NS: p.tok.Value, Text: p.tok.Text, Span: p.tok.Span}
 	p.advance()

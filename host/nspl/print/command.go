@@ -46,9 +46,15 @@ func sign(negative bool) string {
 }
 
 func (p *printer) start(s *ast.Start) {
-	if s.AtNow {
-		p.line(0, "START AT NOW")
-		return
+	line := "START"
+	switch {
+	case s.AtNow:
+		line += " AT NOW"
+	case s.At != nil:
+		line += " AT " + text(s.At.Value)
 	}
-	p.line(0, "START")
+	if s.Rate != nil {
+		line += " TIME RATE " + s.Rate.Text
+	}
+	p.line(0, line)
 }

@@ -10,7 +10,12 @@ import (
 )
 
 func (p *printer) createDomain(s *ast.CreateDomain) {
-	p.line(0, "CREATE UNPACED DOMAIN "+name(s.Name))
+	if s.Pace == ast.Paced {
+		p.line(0, "CREATE PACED DOMAIN "+name(s.Name))
+		p.line(2, "WITH PERIOD "+s.Period.Text+" SKEW "+s.Skew.Text)
+	} else {
+		p.line(0, "CREATE UNPACED DOMAIN "+name(s.Name))
+	}
 	p.line(2, "PLACEMENT "+s.Placement.String())
 }
 

@@ -76,6 +76,10 @@ func (p *printer) command(stmt ast.Statement) {
 		p.line(0, "LIST DOMAINS")
 	case *ast.Start:
 		p.start(s)
+	case *ast.AttachDomainClock:
+		p.line(0, "ATTACH DOMAIN CLOCK")
+	case *ast.DetachDomainClock:
+		p.line(0, "DETACH DOMAIN CLOCK")
 	case *ast.Stop:
 		p.line(0, "STOP")
 	case *ast.Begin:
