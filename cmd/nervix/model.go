@@ -26,6 +26,7 @@ type domain struct {
 	name    ident.Name
 	base    []ast.Definition
 	running bool
+	paced   bool
 	// broken says that a statement was refused: what follows would only tell its consequences.
 	broken bool
 }
@@ -46,7 +47,7 @@ func (r *replay) statement(number int, stmt ast.Statement) {
 	switch s := stmt.(type) {
 	case *ast.CreateDomain:
 		if !s.IfNotExists { // else it may exist on the node with objects that the text does not show
-			r.domains[s.Name.Name] = &domain{name: s.Name.Name}
+			r.domains[s.Name.Name] = &domain{name: s.Name.Name, paced: s.Pace == ast.Paced}
 		}
 	case *ast.Use:
 		r.current = r.domains[s.Name.Name]
@@ -101,7 +102,7 @@ func (r *replay) plan() {
 		return
 	}
 	r.checked += len(run)
-	candidate, diagnostics := model.Check(ident.Domain(d.name), d.base, run)
+	candidate, diagnostics := model.Check(ident.Domain(d.name), d.base, run, model.Paced(d.paced))
 	for i, found := range diagnostics {
 		at := numbers[len(numbers)-1]
 		if i < len(candidate.At) && candidate.At[i] >= 0 {
