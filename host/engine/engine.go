@@ -25,6 +25,7 @@ import (
 	"github.com/nervix-go/nervix/host/recycler"
 	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/state"
+	"github.com/nervix-go/nervix/host/timekeeper"
 )
 
 // stopDrain is how long STOP lets admitted work settle before it fails the rest; failed rows stay unacknowledged at their source.
@@ -37,6 +38,8 @@ type Config struct {
 	Sinks   connector.Sinks
 	Store   *state.Store
 	Log     *slog.Logger
+	// Clocks is domain time on this node; nil makes a keeper of its own.
+	Clocks *timekeeper.Keeper
 	// PositionFields names the numbers in a position of a connector kind, in order; nil for an unknown kind.
 	PositionFields func(kind string) []string
 	// Term is Raft's term, for SHOW CLUSTER STATUS; nil where there is none.
@@ -68,6 +71,9 @@ type Engine struct {
 
 // New starts an engine without executions.
 func New(c Config) *Engine {
+	if c.Clocks == nil {
+		c.Clocks = timekeeper.New(timekeeper.Config{})
+	}
 	e := &Engine{config: c, exec: lanes.New(c.Lanes), alloc: &recycler.Allocator{}}
 	e.benches = runtime.NewBenches(e.exec, e.alloc, func(b []byte) { _, _ = rand.Read(b) })
 	e.ctx, e.cancel = context.WithCancel(context.Background())

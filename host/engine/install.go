@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/model"
@@ -22,10 +23,20 @@ type graphAt struct {
 
 // Install brings the node to a committed revision. It implements control.Installer: domains that run and are placed here are executed,
 // others are not, and a capacity that changed is applied to the running relay. What of a domain is gone, is forgotten on disk too.
+//
+// Executions that end drain first, because admitted work still reads the clock of its generation; then all clocks are those of the revision;
+// then what it starts finds them in place (C-024, C-050).
 func (e *Engine) Install(ctx context.Context, prev, next *registry.State) error {
 	for _, name := range known(prev, next) {
 		before, now := domainOf(prev, name), domainOf(next, name)
-		if err := e.installDomain(ctx, before, now, name, prev == nil); err != nil {
+		if x := e.execution(name); x != nil && !e.continues(x, before, now) {
+			e.stop(ctx, x)
+		}
+	}
+	e.config.Clocks.Install(Clocks(next), next.Revision)
+	for _, name := range known(prev, next) {
+		before, now := domainOf(prev, name), domainOf(next, name)
+		if err := e.installDomain(before, now, name, prev == nil); err != nil {
 			return err
 		}
 	}
@@ -45,11 +56,26 @@ func known(prev, next *registry.State) []ident.Domain {
 	return names
 }
 
-func (e *Engine) installDomain(ctx context.Context, before, now *registry.Domain, name ident.Domain, resume bool) error {
-	running := now != nil && now.Status == registry.Running && e.placed(now)
-	if x := e.execution(name); x != nil && (!running || x.generation != now.Generation || before != nil && before.Created != now.Created) {
-		e.stop(ctx, x)
+// Clocks lists the clock of every domain of a state, by name.
+func Clocks(s *registry.State) []clock.Lifecycle {
+	all := make([]clock.Lifecycle, 0, len(s.Domains))
+	for _, name := range s.DomainNames() {
+		all = append(all, s.Domains[name].Clock())
 	}
+	return all
+}
+
+// runs says whether a domain is executed on this node.
+func (e *Engine) runs(d *registry.Domain) bool {
+	return d != nil && d.Status == registry.Running && e.placed(d)
+}
+
+// continues says whether an execution goes on unchanged under the next state of its domain.
+func (e *Engine) continues(x *execution, before, now *registry.Domain) bool {
+	return e.runs(now) && x.generation == now.Generation && (before == nil || before.Created == now.Created)
+}
+
+func (e *Engine) installDomain(before, now *registry.Domain, name ident.Domain, resume bool) error {
 	e.forget(before, now)
 	if now == nil {
 		e.mu.Lock()
@@ -57,7 +83,7 @@ func (e *Engine) installDomain(ctx context.Context, before, now *registry.Domain
 		e.mu.Unlock()
 		return nil
 	}
-	if !running {
+	if !e.runs(now) {
 		return nil
 	}
 	graph, err := e.Graph(now)

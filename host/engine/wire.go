@@ -22,7 +22,7 @@ func (e *Engine) wire(graph *model.Graph, d *registry.Domain) *execution {
 	x := newExecution(e, graph, d.Generation)
 
 	// 1. The clock handle that every unit of work of this generation reads.
-	x.clock = timekeeper.Unpaced(graph.Domain, d.Generation)
+	x.clock = e.config.Clocks.Retain(graph.Domain, d.Generation)
 
 	// 2. Relays: each has one owner with one buffer. They come first because every hop ends in one.
 	for _, plan := range graph.Relays {
