@@ -117,6 +117,7 @@ func TestDefaultLimits(t *testing.T) {
 		w.want(put("b", "12"), fault.ControlStateFull)
 		w.want(put("b", "1"), "")
 	})
+	t.Run("versions", func(t *testing.T) { versionLimits(t) })
 	t.Run("configured", func(t *testing.T) {
 		limits := registry.DefaultLimits()
 		limits.Statements = 1

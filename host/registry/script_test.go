@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/registry"
@@ -150,8 +151,11 @@ func keys(text string) []registry.Key {
 	for word := range strings.FieldsSeq(strings.ReplaceAll(text, ",", " ")) {
 		kind, name, _ := strings.Cut(word, ":")
 		k := registry.Key{Kind: ident.KindSchema, Name: ident.Name(name)}
-		if kind == "relay" {
+		switch kind {
+		case "relay":
 			k.Kind = ident.KindRelay
+		case "resource":
+			k.Kind = ident.KindResource
 		}
 		list = append(list, k)
 	}
@@ -171,16 +175,20 @@ func (s *script) body(d *datadriven.TestData) registry.Body {
 			ID: ident.Node(number(d, "id")), Incarnation: ident.Incarnation(number(d, "incarnation")), Logical: "n1.node", Session: "h:1",
 		}}
 	case "create-domain":
-		return &registry.CreateDomain{
+		b := &registry.CreateDomain{
 			Name: name, Text: "CREATE UNPACED DOMAIN " + string(name) + ";", Grammar: 1, Pace: registry.Unpaced, Placement: registry.PlacementNeutral,
 			IfNotExists: d.HasArg("if-not-exists"),
 		}
+		if d.HasArg("paced") {
+			b.Pace, b.Pacing = registry.Paced, clock.Pace{Period: number(d, "period"), Skew: number(d, "skew")}
+		}
+		return b
 	case "drop-domain":
 		return &registry.DropDomain{Name: name}
 	case "mutate":
 		return s.mutation(d, name)
 	case "start":
-		return &registry.Start{Domain: name, Base: s.base(d, name), RestartPositions: d.HasArg("at-now")}
+		return opening(s.t, d).Start(name, s.base(d, name), nil)
 	case "stop":
 		return &registry.Stop{Domain: name, Generation: ident.Generation(number(d, "generation"))}
 	case "put-user":
@@ -197,6 +205,10 @@ func (s *script) body(d *datadriven.TestData) registry.Body {
 		return s.move(d)
 	case "conclude":
 		return &registry.Conclude{}
+	case "admit", "complete", "fail":
+		return s.version(d, name)
+	case "reconcile":
+		return s.reconcile(d, name)
 	}
 	s.t.Fatalf("no command %s", d.Cmd)
 	return nil
@@ -223,6 +235,9 @@ func (s *script) mutation(d *datadriven.TestData, name ident.Domain) registry.Bo
 	for _, k := range keys(arg(d, "assign", "")) {
 		m.Assign = append(m.Assign, registry.Assignment{Key: k, Node: ident.Node(max(1, number(d, "to-node")))})
 	}
+	if d.HasArg("bind") {
+		m.Binds = []registry.Binding{{Resource: ident.Name(arg(d, "bind", "")), Version: number(d, "version"), Latest: d.HasArg("latest")}}
+	}
 	return m
 }
 
@@ -234,6 +249,13 @@ func (s *script) move(d *datadriven.TestData) registry.Body {
 	b := &registry.SetTransactionState{Transaction: s.ref(arg(d, "tx", "")), To: states[arg(d, "to", "")], FailedOperation: uint32(number(d, "operation"))}
 	if d.HasArg("failure") {
 		b.Failure = registry.Outcome{Code: "object.exists", Text: arg(d, "failure", "")}
+	}
+	if d.HasArg("freeze-start") {
+		o := opening(s.t, d)
+		b.Frozen = append(b.Frozen, registry.Frozen{Operation: uint32(number(d, "freeze-start")), Start: &o})
+	}
+	if d.HasArg("freeze-version") {
+		b.Frozen = append(b.Frozen, registry.Frozen{Operation: 2, Resource: "m", Version: number(d, "freeze-version")})
 	}
 	return b
 }
@@ -247,13 +269,20 @@ func (s *script) show() string {
 	for _, name := range s.state.DomainNames() {
 		d := s.state.Domains[name]
 		fmt.Fprintf(&b, "domain %s %s generation %d epoch %d model %d fenced %v\n", name, d.Status, d.Generation, d.PositionEpoch, d.Model, !d.Committing.IsZero())
+		b.WriteString(showClock(d))
 		for _, k := range d.Keys() {
 			def := d.Definitions[k]
 			fmt.Fprintf(&b, "  %s created %d changed %d on %s: %s\n", k.In(""), def.Created, def.Changed, d.Schedule[k], def.Text)
+			if r := d.Resources[k.Name]; k.Kind == ident.KindResource {
+				b.WriteString(showVersions(r))
+			}
 		}
 	}
 	for _, t := range s.state.Transactions() {
 		fmt.Fprintf(&b, "transaction %d of %s in %s: %s %d/%d, %d bytes", t.ID[15], t.Owner, t.Domain, t.State, t.Progress, t.Count, t.SourceBytes)
+		for _, f := range t.Frozen {
+			b.WriteString(showFrozen(f))
+		}
 		if t.FailedOperation > 0 {
 			fmt.Fprintf(&b, ", operation %d: %s", t.FailedOperation, t.Failure.Text)
 		}
