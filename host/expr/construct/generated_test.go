@@ -165,6 +165,20 @@ func TestGeneratedByReference(t *testing.T) {
 	}
 }
 
+// TestPassThroughAllocatesNothing: what a route costs that takes the guest's columns as they are.
+func TestPassThroughAllocatesNothing(t *testing.T) {
+	b := newBench(t, "x I64", "a I64, r STRING, o I64 OPTIONAL")
+	plan, _, _ := b.generated("")
+	base, free := b.base(table{"a": {int64(1), int64(2)}, "r": {"x", "y"}, "o": {nil, int64(1)}})
+	defer free()
+	env := expr.Env{Rows: 2, Alloc: b.mem}
+	var out construct.Outcome
+	defer out.Release()
+	if n := testing.AllocsPerRun(20, func() { plan.RunOver(&env, base, &out) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestGeneratedScopes(t *testing.T) {
 	b := newBench(t, "x I64", "a I64, o I64 OPTIONAL, p STRING OPTIONAL, secret STRING OPTIONAL SENSITIVE")
 	b.rec.Branch = schema(t, "key", "bed STRING")

@@ -44,3 +44,36 @@ func TestSharedPlanAndBatch(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestSharedSetOnlyPlan: the same for set-only routes, with an uninitialised column.
+func TestSharedSetOnlyPlan(t *testing.T) {
+	b := newBench(t, "x I64", "a I64 OPTIONAL, s STRING, up STRING OPTIONAL")
+	plan, faults, _ := b.generated("SET up = coalesce(up, upper(s)), a = coalesce(a, 1 / length(s)) WHERE contains(up, 'X')")
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	whole, free := b.base(table{"a": {nil, nil, int64(1), int64(2)}, "s": {"x", "", "äx", "y"}})
+	sliced := make([]arrow.Array, len(whole))
+	for i, c := range whole {
+		if c != nil {
+			sliced[i] = array.NewSlice(c, 1, 4)
+			defer sliced[i].Release()
+		}
+	}
+	free()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			env := expr.Env{Rows: 3, Scratch: expr.NewScratch()}
+			var out construct.Outcome
+			for range 50 {
+				plan.RunOver(&env, sliced, &out)
+				if got := text(b.out, out.Columns, kept(&out, 3)); got != "a=1 s=äx up=ÄX\n" || len(out.Failures) != 1 {
+					t.Errorf("kept %q, %d failures", got, len(out.Failures))
+				}
+			}
+			out.Release()
+		})
+	}
+	wait.Wait()
+}
