@@ -7,6 +7,7 @@ import (
 
 	"github.com/nervix-go/nervix/host/control"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/session/commands"
 	"github.com/nervix-go/nervix/host/wire"
 )
@@ -97,7 +98,12 @@ func (a about) Domains(_ context.Context, _ string) ([]wire.DomainEntry, error) 
 	s := a.n.control.State()
 	var out []wire.DomainEntry
 	for _, name := range s.DomainNames() {
-		out = append(out, wire.DomainEntry{Name: string(name), Status: s.Domains[name].Status.String()})
+		d := s.Domains[name]
+		e := wire.DomainEntry{Name: string(name), Status: d.Status.String(), Pace: wire.PaceUnpaced, StartVersion: uint64(d.Generation)}
+		if d.Pace == registry.Paced {
+			e.Pace, e.PeriodNS, e.SkewNS = wire.PacePaced, d.Pacing.Period, d.Pacing.Skew
+		}
+		out = append(out, e)
 	}
 	return out, nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nervix-go/nervix/dragon"
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/control"
 	"github.com/nervix-go/nervix/host/datadir"
 	"github.com/nervix-go/nervix/host/engine"
@@ -23,6 +24,7 @@ import (
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/state"
+	"github.com/nervix-go/nervix/host/timekeeper"
 	"github.com/nervix-go/nervix/host/users"
 	"github.com/nervix-go/nervix/plugins/supervise"
 )
@@ -49,6 +51,9 @@ type node struct {
 	admin   datadir.Credentials
 	store   *state.Store
 	plugins *supervise.Host
+	clocks  *timekeeper.Keeper
+	ticks   *timekeeper.Production
+	unfence func()
 	engine  *engine.Engine
 	raft    *dragon.Log
 	control *control.Control
@@ -98,8 +103,10 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	if err = n.openPlugins(); err != nil {
 		return n, err
 	}
+	n.openClocks(clock.Authority{Node: identity.Node, Incarnation: n.dir.Incarnation()})
 	n.engine = engine.New(engine.Config{
-		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, PositionFields: n.positionFields, Term: n.term,
+		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, Clocks: n.clocks,
+		PositionFields: n.positionFields, Term: n.term,
 	})
 
 	// 4. The control plane: the committed revision is installed when Open returns, and running domains have resumed.
@@ -112,8 +119,10 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	if err = n.checkReplayed(ctx, reached); err != nil {
 		return n, err
 	}
+	n.followFences()
 	n.control, err = control.Open(ctx, control.Config{
 		Log: n.raft, Checker: checker{plugins: n.plugins, fileRoot: o.fileRoot, state: n.raft.State}, Installer: n.engine, Inspector: n.engine, Hasher: hasher{},
+		Clocks: domainTime{n.clocks}, ListDomains: engine.ListDomains,
 		Cluster: identity.Cluster.String(), Users: []registry.User{{Name: datadir.AdminUser, PHC: phc}},
 		Node:   registry.Node{ID: identity.Node, Incarnation: n.dir.Incarnation(), Logical: identity.Node.String() + ".node", Session: o.session},
 		Logger: o.log,
@@ -211,6 +220,12 @@ func (n *node) close() error {
 	}
 	if n.control != nil {
 		n.control.Close()
+	}
+	if n.unfence != nil {
+		n.unfence()
+	}
+	if n.ticks != nil {
+		n.ticks.Close()
 	}
 	if n.engine != nil {
 		bounded(n.engine.Close)

@@ -56,8 +56,12 @@ func Cluster(s ClusterStatus) Inspection {
 	}
 	domains := make(rows, 0, len(s.Domains))
 	for _, d := range s.Domains {
+		var period, skew string
+		if d.Cadence != nil {
+			period, skew = inUnits(d.Cadence.Period), inUnits(d.Cadence.Skew)
+		}
 		domains = append(domains, record{
-			{"name", string(d.Name)}, {"status", d.Status}, {"pace", d.Pace}, {"period", optional(d.Period)}, {"skew", optional(d.Skew)},
+			{"name", string(d.Name)}, {"status", d.Status}, {"pace", d.Pace}, {"period", optional(period)}, {"skew", optional(skew)},
 			{"generation", uint64(d.Generation)},
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/describe"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/model"
@@ -84,7 +85,7 @@ func inspections(t *testing.T) map[string]rendering {
 		"cluster without leader": describe.Cluster(describe.ClusterStatus{}),
 		"domains": describe.DomainList{
 			{Name: "garden", Pace: "UNPACED", Status: "STOPPED"},
-			{Name: "replay", Pace: "PACED", Period: "1s", Skew: "250ms", Status: "RUNNING", Generation: 3},
+			{Name: "replay", Pace: "PACED", Cadence: &clock.Pace{Period: 1_000_000_000, Skew: 250_000_000}, Status: "RUNNING", Generation: 3},
 		},
 		"no domains": describe.DomainList{},
 	}
@@ -133,6 +134,9 @@ func TestInspections(t *testing.T) {
 // TestBothFormsSayTheSame: every line `some words: value` of the text is the member "some_words" of the JSON object, in the same order.
 func TestBothFormsSayTheSame(t *testing.T) {
 	for name, one := range inspections(t) {
+		if _, list := one.(describe.DomainList); list {
+			continue // has no `words: value` lines: the golden file shows both forms
+		}
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(one.JSON(), &object); err != nil {
 			t.Fatalf("%s: %v", name, err)

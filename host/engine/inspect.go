@@ -212,6 +212,23 @@ func (e *Engine) position(position []byte, kind string) []describe.PositionField
 	return out
 }
 
+// ListDomains renders LIST DOMAINS.
+func ListDomains(s *registry.State) control.Inspection {
+	var list describe.DomainList
+	for _, name := range s.DomainNames() {
+		list = append(list, domainStatus(s.Domains[name]))
+	}
+	return control.Inspection{Text: list.Text(), JSON: list.JSON()}
+}
+
+func domainStatus(d *registry.Domain) describe.DomainStatus {
+	out := describe.DomainStatus{Name: d.Name, Pace: d.Pace.String(), Status: d.Status.String(), Generation: d.Generation}
+	if d.Pace == registry.Paced {
+		out.Cadence = &d.Pacing
+	}
+	return out
+}
+
 func (e *Engine) clusterStatus(s *registry.State) describe.ClusterStatus {
 	me := e.NodeName()
 	out := describe.ClusterStatus{Leader: me, Raft: describe.RaftStatus{Role: "leader", Index: uint64(s.Revision), Applied: uint64(s.Revision)}}
@@ -223,7 +240,7 @@ func (e *Engine) clusterStatus(s *registry.State) describe.ClusterStatus {
 	}
 	for _, name := range s.DomainNames() {
 		d := s.Domains[name]
-		out.Domains = append(out.Domains, describe.DomainStatus{Name: name, Pace: d.Pace.String(), Status: d.Status.String(), Generation: d.Generation})
+		out.Domains = append(out.Domains, domainStatus(d))
 		for _, key := range d.Keys() {
 			if owner, ok := d.Schedule[key]; ok {
 				out.Scheduled = append(out.Scheduled, describe.Scheduled{Ref: key.In(name), At: describe.Placement{Owner: owner.String()}})
