@@ -98,6 +98,9 @@ func (p *Production) Close() {
 }
 
 func (p *Production) post(event func(authority.Now)) {
+	if p.ctx.Err() != nil {
+		return
+	}
 	p.inbox.Lock()
 	p.inbox.events = append(p.inbox.events, event)
 	p.inbox.Unlock()
