@@ -45,7 +45,10 @@ func (u *upload) run(ctx context.Context) (version uint64, err error) {
 	if err == nil {
 		return admitted.Version, nil
 	}
-	if !admitted.Completed && !fault.Has(err, fault.ControlUncertain) {
+	if fault.Has(err, fault.ControlUncertain) {
+		return admitted.Version, err // the version may be complete yet: it keeps number and files
+	}
+	if !admitted.Completed {
 		u.fail(ctx, admitted.Version)
 	}
 	c.Failed()

@@ -5,6 +5,7 @@ package uploads
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"strings"
@@ -84,7 +85,7 @@ func (u *Uploads) turn(ctx context.Context, r Request) (over func(), err error) 
 	ctx, cancel := osclock.WithTimeout(ctx, u.config.Turn)
 	defer cancel()
 	busy := func(why string) error {
-		if osclock.Expired(ctx) {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // the turn's own: the stream's context has no deadline
 			return fault.New(fault.ResourceBusy, "uploads.Upload", ident.Ref{}, why, nil)
 		}
 		return interrupted("the connection ended before the upload began", context.Cause(ctx))

@@ -18,6 +18,8 @@ import (
 
 // Node has the clocks of a node. All methods may be called from any goroutine.
 type Node struct {
+	// Pause, if set before the node is used, is called by the methods of watches before they read, so that publications fall between.
+	Pause     func()
 	installed chan struct{}
 	mu        sync.Mutex
 	domains   map[ident.Domain]*domain
@@ -140,6 +142,12 @@ func (n *Node) Watches() int {
 	return n.watches
 }
 
+func (n *Node) pause() {
+	if n.Pause != nil {
+		n.Pause()
+	}
+}
+
 func (d *domain) wake() {
 	close(d.changed)
 	d.changed = make(chan struct{})
@@ -164,18 +172,21 @@ type watch struct {
 }
 
 func (w *watch) Changed() <-chan struct{} {
+	w.node.pause()
 	w.node.mu.Lock()
 	defer w.node.mu.Unlock()
 	return w.domain.changed
 }
 
 func (w *watch) Observed() (clock.Observed, bool) {
+	w.node.pause()
 	w.node.mu.Lock()
 	defer w.node.mu.Unlock()
 	return w.domain.observed, w.domain.there
 }
 
 func (w *watch) Tick() (clock.Progress, bool) {
+	w.node.pause()
 	w.node.mu.Lock()
 	defer w.node.mu.Unlock()
 	return w.domain.tick, w.domain.ticked
@@ -183,6 +194,7 @@ func (w *watch) Tick() (clock.Progress, bool) {
 
 // Logical raises the watermark of the generation, as reads of a real node do.
 func (w *watch) Logical(generation ident.Generation) (vtime.Logical, error) {
+	w.node.pause()
 	w.node.mu.Lock()
 	defer w.node.mu.Unlock()
 	d := w.domain
