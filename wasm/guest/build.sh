@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds the guests of one language:  wasm/guest/build.sh LANG [DIR]
+#
+# DIR is where the modules go, wasm/guest/testdata if left out. The recipe of a language is wasm/guest/LANG/build.sh; it is run in its
+# own folder with DIR as its only argument, and says in its head what has to be installed. After a build into testdata run
+#
+#   wasm/guest/build.sh sums
+#
+# which writes SHA256SUMS, the list of the committed modules.
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+lang="${1:?usage: build.sh LANG [DIR]}"
+if [[ "$lang" == sums ]]; then
+  cd "$here/testdata"
+  sha256sum -- *.wasm > SHA256SUMS
+  exit
+fi
+[[ -x "$here/$lang/build.sh" ]] || { echo "build.sh: there is no recipe $lang/build.sh" >&2; exit 2; }
+dir="${2:-$here/testdata}"
+mkdir -p "$dir"
+dir="$(cd "$dir" && pwd)"
+cd "$here/$lang"
+exec ./build.sh "$dir"
