@@ -39,43 +39,6 @@ func (m *message) keep(rows []uint32, g *group) {
 	m.metadata = kept
 }
 
-// stamp gives every row its event time: low and high watermark are equal at the source (nspl 14.2). A null declared timestamp is a failed
-// admission of that row.
-func (g *group) stamp(l *lanes.Lane, m *message) {
-	n := int(m.record.NumRows())
-	m.marks = make([]int64, n)
-	at := g.i.plan.Timestamp.At
-	if !g.i.plan.Timestamp.Declared || g.i.plan.Timestamp.Now || at < 0 {
-		for k := range m.marks {
-			m.marks[k] = g.now.NS()
-		}
-		return
-	}
-	column := m.record.Column(at).(*array.Timestamp)
-	for k, v := range column.Values() {
-		m.marks[k] = int64(v)
-	}
-	if column.NullN() == 0 {
-		return
-	}
-	var failures []runtime.Failure
-	good := make([]uint32, 0, n)
-	name := string(g.i.plan.Codec.Schema.Field(at).Name)
-	for k := range n {
-		if column.IsValid(k) {
-			good = append(good, uint32(k))
-			continue
-		}
-		m.marks[k] = g.now.NS() // what stands under a null is no time
-		failures = append(failures, runtime.Failure{
-			Row: uint32(k), Code: runtime.CodeValidation, Operation: runtime.OpAdmit, Index: construct.NoIndex, Fields: []string{"input." + name},
-			Reason: "the timestamp field `" + name + "` is null", Class: "timestamp",
-		})
-	}
-	g.report(l, failures, g.source(m, nil), nil, m.rows)
-	m.keep(good, g)
-}
-
 // source is where rows of the message came from, for error policies.
 func (g *group) source(m *message, partial func() ([]arrow.Array, error)) runtime.Source {
 	return runtime.Source{Input: m.record.Columns(), Metadata: m.metadata, Partial: partial, Now: g.now, Low: m.marks, High: m.marks}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/nervix-go/nervix/host/ack"
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/codec"
 	"github.com/nervix-go/nervix/host/expr"
 	"github.com/nervix-go/nervix/host/expr/construct"
@@ -28,13 +29,17 @@ type group struct {
 	i       *Ingestor
 	decoder codec.Decoder
 
-	batch   arrow.RecordBatch
-	now     vtime.Logical
-	tokens  []uint64 // by row of batch, from first on
-	first   int
-	good    []int32 // rows of batch that are no source errors
-	text    []byte
-	touched []*keyed
+	batch arrow.RecordBatch
+	now   vtime.Logical
+	// window admits the rows of a paced domain; paced is false where there is none.
+	window   clock.Window
+	paced    bool
+	admitted []byte   // a bit by row of the message
+	tokens   []uint64 // by row of batch, from first on
+	first    int
+	good     []int32 // rows of batch that are no source errors
+	text     []byte
+	touched  []*keyed
 
 	again    int
 	rejected map[string]uint64
@@ -54,14 +59,14 @@ func (g *group) run(l *lanes.Lane, in arrow.RecordBatch, from, to int) {
 	g.batch, g.first, g.again = in, from, 0
 	g.arrive(from, to)
 	filtered := 0
-	snapshot, err := g.i.config.Clock.Snapshot()
+	snapshot, window, paced, err := g.i.config.Clock.Window()
 	if err != nil {
 		for _, t := range g.tokens {
 			g.i.window.Fail(t, g.i.clockFailure(err), false, l.Now())
 		}
 		return
 	}
-	g.now = snapshot.Now
+	g.now, g.window, g.paced = snapshot.Now, window, paced
 	payloads := in.Column(connector.SourcePayload).(*array.Binary)
 	decoded, err := g.decoder.Decode(g.i.config.Alloc, payloads, g.good)
 	if err != nil {
@@ -215,7 +220,7 @@ func (g *group) messages(l *lanes.Lane, d codec.Decoded) (filtered int) {
 	d.Release()
 	work := message{record: record, rows: d.Rows, metadata: g.pickMetadata(d.Rows)}
 	defer work.release()
-	if g.stamp(l, &work); work.record.NumRows() == 0 {
+	if g.admit(l, &work); work.record.NumRows() == 0 {
 		return 0
 	}
 	filtered = g.filter(l, &work)

@@ -67,6 +67,12 @@ type bench struct {
 // run builds the ingestor of a text over lines and calls use in a bubble; the ingestor has not started.
 func run(t *testing.T, text string, lines []string, use func(b *bench)) {
 	t.Helper()
+	runBy(t, func(w *nodetest.World) ingestor.Clock { return w.Clock }, text, lines, use)
+}
+
+// runBy is run with a clock of its own.
+func runBy(t *testing.T, clock func(*nodetest.World) ingestor.Clock, text string, lines []string, use func(b *bench)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := nodetest.New(t, text, 2)
 		b := &bench{World: w, src: nodetest.NewSource(w.Heap, lines...), at: &nodetest.Positions{}}
@@ -76,7 +82,7 @@ func run(t *testing.T, text string, lines []string, use func(b *bench)) {
 			targets[i] = ingestor.Target{Relay: w.Target(r.Relay), Error: w.Target(r.Policy.Relay)}
 		}
 		b.in = ingestor.New(ingestor.Config{
-			Plan: plan, Targets: targets, Sources: b.src, Positions: b.at, Clock: w.Clock, Lanes: w.Exec, Benches: w.Benches, Alloc: w.Heap, Log: w.Log,
+			Plan: plan, Targets: targets, Sources: b.src, Positions: b.at, Clock: clock(w), Lanes: w.Exec, Benches: w.Benches, Alloc: w.Heap, Log: w.Log,
 		})
 		stop := w.Upkeep()
 		defer b.end(stop)

@@ -54,7 +54,7 @@ type Config struct {
 	Targets   []Target // one a route
 	Sources   connector.Sources
 	Positions Positions
-	Clock     runtime.Clock
+	Clock     Clock
 	Lanes     *lanes.Executor
 	Benches   runtime.Benches
 	Alloc     memory.Allocator
