@@ -15,6 +15,7 @@ import (
 	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/describe"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/model"
 	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/nspl/parse"
@@ -60,7 +61,7 @@ func inspections(t *testing.T) map[string]rendering {
 	buffer := &describe.RelayObservation{Node: "n1", Buffered: 3, Branches: 2, Wall: describe.Percentiles{P50Of1m: known(1), P99Of15m: known(31.5)}}
 	running := describe.IngestorObservation{
 		Status: describe.StatusRunning, Ready: true, Position: []describe.PositionField{{Name: "offset", Value: 4096}, {Name: "line", Value: 57}},
-		Unresolved: 12, Rejected: 3, Sent: sent,
+		Unresolved: 12, Rejected: map[string]uint64{"malformed": 2, "type": 1}, Sent: sent,
 	}
 	blocked := running
 	blocked.Status, blocked.TransientError, blocked.ReconnectBackoff = describe.StatusBlocked, "", 5*time.Second
@@ -77,6 +78,8 @@ func inspections(t *testing.T) map[string]rendering {
 		"ingestor blocked":       describe.Ingestor(g.Ingestor("probes"), here, blocked),
 		"ingestor stopped":       describe.Ingestor(g.Ingestor("probes"), here, describe.IngestorObservation{TransientError: "/data/in/probes.ndjson does not exist"}),
 		"junction":               describe.Junction(g.Junction("watch"), here, describe.JunctionObservation{Received: sent, Sent: sent}),
+		"wasm processor":         describe.WASM(g.WASM("leak_model"), here, guests(sent)),
+		"wasm processor idle":    describe.WASM(g.WASM("leak_model"), here, describe.WASMObservation{}),
 		"emitter":                describe.Emitter(g.Emitter("out"), here, describe.EmitterObservation{Status: describe.EmitterOK, Published: 1190, Received: sent}),
 		"emitter in error":       describe.Emitter(g.Emitter("out"), here, describe.EmitterObservation{Status: describe.EmitterError, Detail: "no space\nleft on the device", TransientError: "no space left on the device", ReconnectBackoff: time.Second, ReconnectWait: 250 * time.Millisecond}),
 		"ingestors":              describe.Ingestors([]describe.IngestorEntry{{Name: "probes", Owner: "n1", Status: describe.StatusFinished}, {Name: "weather"}}),
@@ -88,6 +91,17 @@ func inspections(t *testing.T) map[string]rendering {
 			{Name: "replay", Pace: "PACED", Cadence: &clock.Pace{Period: 1_000_000_000, Skew: 250_000_000}, Status: "RUNNING", Generation: 3},
 		},
 		"no domains": describe.DomainList{},
+	}
+}
+
+func guests(edges []describe.EdgeObservation) describe.WASMObservation {
+	return describe.WASMObservation{
+		Received: edges, Sent: edges, Rejected: map[string]uint64{"wasm": 2}, Restarts: 1,
+		Branches: []describe.WASMBranch{
+			{Fingerprint: strings.Repeat("0a", 32), Generation: 1, Instance: 2, Callbacks: 17, Fuel: 52_310, Memory: 131_072, Committed: 16, Latest: 17, Stage: "CAPTURED", Known: true},
+			{Fingerprint: strings.Repeat("ff", 32), Generation: 1, Stage: "EMPTY"},
+		},
+		Errors: []describe.WASMError{{At: vtime.UTCFromNS(1_780_000_000_000_000_000), Text: "wasm processor 'leak_model' batch processing failed (unbranched): the guest answered -3"}},
 	}
 }
 

@@ -40,9 +40,9 @@ type IngestorObservation struct {
 	Ready  bool
 	// Position is the durable position in the order of the source's own fields, for FILE offset and line; empty when there is none.
 	Position []PositionField
-	// Unresolved counts deliveries that are not settled, Rejected payloads that could not be decoded.
+	// Unresolved counts deliveries that are not settled, Rejected failed payloads and rows by reason.
 	Unresolved uint64
-	Rejected   uint64
+	Rejected   map[string]uint64
 	// Skipped counts payloads the source itself left out since it was opened, for FILE empty lines.
 	Skipped uint64
 	// Blocked is set with StatusBlocked.
@@ -82,7 +82,8 @@ func Ingestor(plan *model.Ingestor, at Placement, seen IngestorObservation) Insp
 		pair{"status", statusWord(seen.Status)},
 		pair{"position", position(seen.Position)},
 		pair{"unresolved", seen.Unresolved},
-		pair{"rejected", seen.Rejected},
+		pair{"rejected", sum(seen.Rejected)},
+		pair{"rejected by", byClass(seen.Rejected)},
 		pair{"skipped", seen.Skipped},
 		pair{"blocked", blocked(seen.Blocked)},
 		pair{"ready", seen.Ready},

@@ -109,6 +109,9 @@ func inline(value any) string {
 	case spoken:
 		return v.text
 	case record:
+		if len(v) == 0 {
+			return "-"
+		}
 		parts := make([]string, len(v))
 		for i, p := range v {
 			parts[i] = p.words + "=" + inline(p.value)

@@ -126,10 +126,7 @@ func (in inspection) ingestor(plan *model.Ingestor) describe.IngestorObservation
 	fields := in.e.positionFields(plan.Source.Kind)
 	seen := describe.IngestorObservation{
 		Status: describe.IngestorStatus(o.Status), Ready: o.Ready, Position: in.e.position(o.Position, plan.Source.Kind),
-		Unresolved: uint64(o.Unresolved), Skipped: o.Skipped, Quiesce: describe.QuiesceNone, TransientError: o.Transient,
-	}
-	for _, n := range o.Rejected {
-		seen.Rejected += n
+		Unresolved: uint64(o.Unresolved), Rejected: o.Rejected, Skipped: o.Skipped, Quiesce: describe.QuiesceNone, TransientError: o.Transient,
 	}
 	if o.BlockedWhy != "" {
 		seen.Blocked = &describe.Blocked{Attempt: uint64(o.BlockedAttempts), Reason: o.BlockedWhy}
