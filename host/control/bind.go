@@ -40,7 +40,7 @@ func resolved(list []resolution) string {
 // binder resolves the versions that statements name, against the resources of a domain and what earlier statements of a transaction bring.
 type binder struct {
 	domain *registry.Domain
-	// created are resources that an earlier operation creates: they exist and have no version.
+	// created are resources that an earlier operation creates: they have no version, also when one of their name had some.
 	created map[ident.Name]bool
 	// frozen are the resolutions of an admitted COMMIT; they replace LATEST.
 	frozen []registry.Frozen
@@ -114,7 +114,7 @@ func (b *binder) version(name ast.Ident, v ast.Version, operation int) (uint64, 
 	}
 	r := b.domain.Resources[name.Name]
 	switch {
-	case r == nil && b.created[name.Name]:
+	case b.created[name.Name]:
 		return refuse(fault.ResourceNoVersion, v.Span, "RESOURCE %s is created in this transaction and has no completed version", name.Name)
 	case r == nil:
 		return refuse(fault.ResourceUnknown, name.Span, "there is no RESOURCE %s in domain %s", name.Name, b.domain.Name)

@@ -10,8 +10,12 @@ import (
 	"github.com/nervix-go/nervix/host/registry"
 )
 
-// reconcilePause separates the attempts of a reconciliation that did not commit (C-044). It is physical time.
-const reconcilePause = 200 * time.Millisecond
+// A reconciliation that did not commit is proposed again after reconcilePause (C-044). An attempt is bounded, so that candidates that changed
+// meanwhile are seen. Both are physical time.
+const (
+	reconcilePause   = 200 * time.Millisecond
+	reconcileAttempt = 2 * time.Second
+)
 
 // Reconcile tells that the candidates of Config.Voters, or the answer of Config.Leads, may have changed. Changes of committed domains are
 // noticed without it (C-035). It returns at once.
@@ -27,18 +31,27 @@ func (c *Control) Reconcile() {
 func (c *Control) reconcile() {
 	for c.ctx.Err() == nil {
 		s, changed := c.states.next()
-		retry := osclock.NewAlarm(reconcilePause)
-		due := retry.C()
-		if c.reconcileOnce(s) {
-			due = nil
+		if !c.reconcileOnce(s) {
+			c.pauseReconciliation(changed)
+			continue
 		}
 		select {
 		case <-c.ctx.Done():
 		case <-changed:
 		case <-c.candidates:
-		case <-due:
 		}
-		retry.Stop()
+	}
+}
+
+// pauseReconciliation ends early when something changes that a reconciliation follows.
+func (c *Control) pauseReconciliation(changed <-chan struct{}) {
+	retry := osclock.NewAlarm(reconcilePause)
+	defer retry.Stop()
+	select {
+	case <-c.ctx.Done():
+	case <-changed:
+	case <-c.candidates:
+	case <-retry.C():
 	}
 }
 
@@ -48,23 +61,24 @@ func (c *Control) reconcileOnce(s *registry.State) bool {
 		return true
 	}
 	voters := c.cfg.Voters()
-	done := true
 	for _, name := range s.DomainNames() {
 		l := s.Domains[name].Clock()
 		next, wanted := clock.Reconcile(l, voters)
 		if !wanted {
 			continue
 		}
-		ctx, cancel := c.limited()
+		ctx, cancel := osclock.WithTimeout(c.ctx, reconcileAttempt)
 		_, err := c.propose(ctx, &registry.Command{Body: &registry.ReconcileAuthority{
 			Domain: name, Generation: l.Generation, Expected: l.Fence, Authority: next.Authority,
 		}})
 		cancel()
 		if err != nil {
-			c.cfg.Logger.Warn("the tick authority of a domain could not be committed; it is tried again", "domain", string(name), "error", err)
-			done = false
+			if c.ctx.Err() == nil {
+				c.cfg.Logger.Warn("the tick authority of a domain could not be committed; it is tried again", "domain", string(name), "error", err)
+			}
+			return false
 		}
-		// A stale proposal had no effect because something newer is committed: the state that says so wakes this loop.
+		// A stale proposal had no effect because something newer is committed: the state that says so wakes the loop.
 	}
-	return done
+	return true
 }

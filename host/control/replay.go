@@ -152,7 +152,7 @@ func (c *Control) replay(d *registry.Domain, stmts []ast.Statement) replayed {
 		for _, p := range checked.Puts {
 			out.puts = append(out.puts, plannedPut{s.bringing(keyOf(p.Definition)), p.Definition})
 		}
-		if one, resource := s.stmts[0].(*ast.CreateResource); resource {
+		if one, resource := s.stmts[0].(*ast.CreateResource); resource && len(checked.Puts) > 0 {
 			binder.created[one.DefName()] = true
 		}
 		base = after(base, checked)

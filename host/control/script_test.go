@@ -11,15 +11,18 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 	"go.uber.org/goleak"
 
+	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/control"
 	"github.com/nervix-go/nervix/host/control/memlog"
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/nspl/print"
 	"github.com/nervix-go/nervix/host/osclock"
@@ -40,6 +43,52 @@ type node struct {
 	resumed   []ident.Domain
 	failTimes int
 	hashed    []string
+	prepared  []string // modules that were judged
+	notFit    error    // what Prepare answers
+	judging   func()   // called once by Prepare, when set
+	arrived   chan struct{}
+	reading   *vtime.Logical
+	samples   int // of UTC
+	utc       int64
+}
+
+// epoch is what the clock of a script shows until it is set: 2023-11-14T22:13:20Z.
+const epoch = int64(1_700_000_000_000_000_000)
+
+func (n *node) Prepare(ctx context.Context, m control.ModuleBinding) error {
+	n.mu.Lock()
+	judging := n.judging
+	n.judging = nil
+	n.mu.Unlock()
+	if n.arrived != nil { // a compilation that only the end of the node ends
+		close(n.arrived)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	if judging != nil {
+		judging()
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.prepared = append(n.prepared, fmt.Sprintf("%s of %s version %d (%s) for %s, %d bytes, fuel %d",
+		m.File, m.Resource, m.Version, strings.TrimRight(string(m.Digest[:]), "\x00"), m.Processor, m.MaxMemory, m.MaxFuel))
+	return n.notFit
+}
+
+func (n *node) Read(ident.Domain, ident.Generation) (vtime.Logical, float64, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.reading == nil {
+		return vtime.Logical{}, 0, false
+	}
+	return *n.reading, 7, true
+}
+
+func (n *node) sample() vtime.UTC {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.samples++
+	return vtime.UTCFromNS(epoch + n.utc)
 }
 
 func (n *node) Install(_ context.Context, prev, next *registry.State) error {
@@ -104,6 +153,9 @@ type script struct {
 	refs        map[string]ident.Reference
 	later       map[string]chan control.Outcome
 	checker     control.Checker // ModelChecker when nil
+	voters      atomic.Pointer[[]clock.Authority]
+	leads       func() bool
+	scheduler   control.Scheduler
 }
 
 func TestScripts(t *testing.T) {
@@ -125,8 +177,8 @@ func (s *script) open(t *testing.T) {
 	}
 	c, err := control.Open(t.Context(), control.Config{
 		Log: s.log, Checker: s.checker, Installer: s.node, Inspector: s.node, Hasher: s.node, Cluster: "c",
-		Users:  []registry.User{{Name: "ann", PHC: "$h"}},
-		Node:   registry.Node{ID: 1, Incarnation: s.incarnation, Logical: "n1.node"},
+		Users: []registry.User{{Name: "ann", PHC: "$h"}},
+		Node:  registry.Node{ID: 1, Incarnation: s.incarnation, Logical: "n1.node"}, Modules: s.node, Clocks: s.node, UTC: s.node.sample, Voters: s.candidates(), Leads: s.leads, Scheduler: s.scheduler,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError + 1})),
 	})
 	if err != nil {
@@ -173,6 +225,12 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 		return s.conclusions(d)
 	case "state":
 		return s.state()
+	}
+	if out, known := s.resource(d); known {
+		return out
+	}
+	if out, known := s.clock(d); known {
+		return out
 	}
 	t.Fatalf("no command %s", d.Cmd)
 	return ""
@@ -308,12 +366,13 @@ func (s *script) state() string {
 	st := s.log.State()
 	for _, name := range st.DomainNames() {
 		d := st.Domains[name]
-		fmt.Fprintf(&b, "domain %s %s generation %d\n", name, d.Status, d.Generation)
+		fmt.Fprintf(&b, "domain %s %s generation %d%s\n", name, d.Status, d.Generation, pacing(d))
 		for _, k := range d.Keys() {
 			fmt.Fprintf(&b, "  %s", k.In(""))
 			if n := d.Schedule[k]; n != 0 {
 				fmt.Fprintf(&b, " on %s", n)
 			}
+			b.WriteString(versions(d, k))
 			b.WriteByte('\n')
 		}
 	}

@@ -87,8 +87,8 @@ func (c *Control) version(ctx context.Context, u UploadRequest, body registry.Bo
 	if err != nil {
 		return err
 	}
-	if res.Outcome.Failed() {
-		return u.fault(res.Outcome.Code, res.Outcome.Text)
+	if res.Outcome.Failed() { // the text names its subject
+		return fault.New(res.Outcome.Code, "control.Upload", ident.Ref{}, res.Outcome.Text, nil)
 	}
 	return nil
 }
