@@ -124,6 +124,42 @@ func TestRates(t *testing.T) {
 	}
 }
 
+func TestProjectionOverTheWholeRange(t *testing.T) {
+	// req: C-013, C-017
+	whole := vtime.LogicalFromNS(math.MinInt64)
+	for _, c := range []struct {
+		rate float64
+		wall int64 // the anchor is the smallest instant
+		want int64
+	}{
+		{0x1p63, math.MinInt64 + 1, 0},
+		{0x1p62, math.MinInt64 + 3, 1 << 62},
+		{0x1.fffffffffffffp63, math.MinInt64 + 1, math.MaxInt64 - 2047},
+		{0x1.8p63, math.MinInt64 + 1, 1 << 62},
+		{1, math.MaxInt64, math.MaxInt64},
+		{0.5, math.MaxInt64, -1},
+		{math.Nextafter(1, 0), math.MaxInt64, math.MaxInt64 - 2048},
+		{0x1p-63, -1, math.MinInt64},
+		{0x1p-63, 0, math.MinInt64 + 1},
+		{0x1p-63, math.MaxInt64, math.MinInt64 + 1},
+		{0x1.8p-63, math.MaxInt64, math.MinInt64 + 2},
+		{0x1p-64, math.MaxInt64, math.MinInt64},
+	} {
+		m := Mapping{vtime.UTCFromNS(math.MinInt64), whole, c.rate}
+		if got, err := m.At(vtime.UTCFromNS(c.wall)); err != nil || got.NS() != c.want || exactAt(m, c.wall).Int64() != c.want {
+			t.Errorf("rate %b at %d: %d, %v, want %d", c.rate, c.wall, got.NS(), err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		rate float64
+		wall int64
+	}{{0x1p64, math.MinInt64 + 1}, {0x1p63, math.MinInt64 + 2}, {math.MaxFloat64, math.MinInt64 + 1}, {math.Nextafter(1, 2), math.MaxInt64}} {
+		if got, err := (Mapping{vtime.UTCFromNS(math.MinInt64), whole, c.rate}).At(vtime.UTCFromNS(c.wall)); !errors.Is(err, ErrRange) {
+			t.Errorf("rate %b at %d: %d, %v", c.rate, c.wall, got.NS(), err)
+		}
+	}
+}
+
 func TestProjectionNeverDecreases(t *testing.T) {
 	// req: C-013, C-014
 	rapid.Check(t, func(t *rapid.T) {

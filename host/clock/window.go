@@ -66,6 +66,9 @@ func (w Window) Now() vtime.Logical { return w.now }
 // Frontier is the position of the newest centre, counted from 0 at the origin.
 func (w Window) Frontier() uint64 { return w.frontier }
 
+// Period is the distance of neighbouring centres.
+func (w Window) Period() uint64 { return w.period }
+
 // First is the oldest retained centre.
 func (w Window) First() vtime.Logical { return vtime.LogicalFromNS(w.first) }
 
@@ -85,7 +88,7 @@ func (w *Window) admits(ns int64) bool {
 	switch {
 	case w.period == 0 || ns < w.low || ns > w.high:
 		return false
-	case w.covered() || ns <= w.first || ns >= w.last:
+	case w.covered() || ns <= w.first:
 		return true
 	}
 	r := (uint64(ns) - uint64(w.first)) % w.period // distance to the centre at or before ns

@@ -210,6 +210,50 @@ func TestSelectOfEveryEdge(t *testing.T) {
 	}
 }
 
+// TestSelectAtTheEndsOfTheRange cuts windows at both ends of int64, where a compare modulo 2^64 would take one end for the other.
+func TestSelectAtTheEndsOfTheRange(t *testing.T) {
+	// req: C-132, C-017
+	for _, c := range []struct{ origin, now int64 }{
+		{math.MinInt64, math.MinInt64 + 350}, {math.MinInt64 + 5, math.MinInt64 + 350}, {math.MinInt64 + 20, math.MinInt64 + 99_999},
+		{math.MaxInt64 - 305, math.MaxInt64}, {math.MaxInt64 - 320, math.MaxInt64}, {math.MaxInt64 - 99_995, math.MaxInt64},
+	} {
+		w := window{origin: c.origin, now: c.now, pace: Pace{Period: 100, Skew: 20}}
+		var err error
+		if w.Window, err = WindowAt(Mapping{LogicalStart: vtime.LogicalFromNS(c.origin), Rate: 1}, w.pace, vtime.LogicalFromNS(c.now)); err != nil {
+			t.Fatal(err)
+		}
+		var ts []int64
+		for i := range int64(150) {
+			ts = append(ts, math.MinInt64+i, math.MaxInt64-i, w.First().NS()/2+i)
+		}
+		for _, ns := range ts {
+			if got, want := w.Admits(ns), w.oracle(ns); got != want {
+				t.Fatalf("%+v: %d is admitted: %v", c, ns, got)
+			}
+		}
+		checkSelect(t, &w.Window, ts, nil, 0)
+	}
+	// The whole range, from end to end.
+	for _, c := range []struct {
+		after  int64 // of the origin, from the smallest instant
+		period uint64
+		skew   uint64
+	}{{0, 1, math.MaxUint64}, {0, 1 << 63, 1 << 62}, {0, math.MaxUint64, 1}, {1, math.MaxUint64 - 2, 1}, {1 << 30, math.MaxUint64 - 1<<31, 1 << 30}} {
+		p := Pace{c.period, c.skew}
+		w, err := WindowAt(Mapping{LogicalStart: vtime.LogicalFromNS(math.MinInt64 + c.after), Rate: 1}, p, vtime.LogicalFromNS(math.MaxInt64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := window{w, math.MinInt64 + c.after, math.MaxInt64, p}
+		for _, ns := range []int64{math.MinInt64, math.MinInt64 + 1, math.MinInt64 + 2, -1 << 62, -1<<62 + 1, -1, 0, 1, 1 << 62, 1<<62 + 1, math.MaxInt64 - 2, math.MaxInt64 - 1, math.MaxInt64} {
+			if got, want := w.Admits(ns), o.oracle(ns); got != want {
+				t.Errorf("%+v: %d is admitted: %v", p, ns, got)
+			}
+			checkSelect(t, &w, []int64{ns, ns, ns}, nil, 0)
+		}
+	}
+}
+
 func TestLongColumnsAreReadInPages(t *testing.T) {
 	// req: C-130
 	m := Mapping{LogicalStart: vtime.LogicalFromNS(0), Rate: 1}
