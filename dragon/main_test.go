@@ -10,7 +10,7 @@ import (
 )
 
 // children are the programs that tests run as separate processes of this binary, by the value of childVar.
-var children = map[string]func(){"define": defineForever, "fill": fillTheDisk}
+var children = map[string]func(){"define": defineForever, "fill": fillTheDisk, "format": readAnotherFormat}
 
 const childVar = "NERVIX_TEST_CHILD"
 

@@ -115,7 +115,11 @@ func once(c Config) func(string, error) {
 				c.Fatal(reason, err)
 				return
 			}
-			c.Logger.Error(reason, "code", fault.ControlStorage, "error", err)
+			code := fault.ControlStorage
+			if fault.Has(err, fault.ControlFormat) {
+				code = fault.ControlFormat // another version wrote the folder; nothing is broken
+			}
+			c.Logger.Error(reason, "code", code, "error", err)
 			os.Exit(1)
 		})
 	}

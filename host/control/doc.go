@@ -17,8 +17,17 @@
 // # Owners
 //
 // One goroutine calls the Installer, with revisions in ascending order; each execution has a goroutine of its own; one goroutine lets idle
-// transactions expire. Close ends and awaits all of them. An execution cut off by Close or a crash is continued at the next Open when its
+// transactions expire, and one keeps a live authority on every running paced domain, apart from installations. Close ends and awaits all of them. An execution cut off by Close or a crash is continued at the next Open when its
 // first effect is committed: a START waits for its domain, a COMMIT applies its remaining steps.
+//
+// # What a COMMIT decides
+//
+// VERSION LATEST is resolved and every START gets its anchor, mapping and authority when a COMMIT is admitted. The decisions are committed with
+// COMMITTING and never made again. Outside transactions LATEST is the latest at the moment the definition is applied: a version completed in
+// between makes the command stale, and it is planned again. UTC is sampled once for a START, however often it is planned.
+//
+// A guest module is judged through the port Modules before its definition is committed, which may take a minute: under the alteration lock of its
+// domain at most, and under no other.
 //
 // Locks: Control.mu guards maps and is never held across a call to a port. A domain is changed by one execution at a time; another one is
 // refused with `domain.busy` (nspl 2.6).

@@ -30,5 +30,19 @@
 // COMMITTED, FAILED, REVERTED and EXPIRED are tombstones until their retention ends. While a transaction is COMMITTING its domain is
 // fenced: no other command changes the domain's models or lifecycle.
 //
+// # Clocks (chapter Domain Clock)
+//
+// A START is one entry that marks the domain running, counts the generation and, in a paced domain, stores mapping and authority; a STOP is its
+// inverse. Who is the authority is decided by the proposer; ReconcileAuthority moves it by compare-and-set and touches nothing else. What a
+// START decides is one value, Opening, in both places it can stand: alone, or frozen with the COMMIT of its transaction.
+//
+// # Resources (nspl 13.1)
+//
+//	            ┌── completed
+//	uploading ──┤
+//	            └── failed
+//
+// The versions of a resource lie beside its definition. Numbers ascend and are never given twice; only completed versions are bound.
+//
 // Units: vtime.UTC for observations carried in commands; retention is compared with them and with the time inside a UUIDv7.
 package registry
