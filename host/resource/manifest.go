@@ -83,14 +83,18 @@ func (w *manifestWriter) end(to io.Writer, v Version) error {
 	return err
 }
 
-// readManifest shows each file of a manifest to visit and gives the version. What visit was shown may be believed only after the seal was
-// found to fit: when the error is nil. Memory is bounded by one record.
 func readManifest(path string, visit func(FileInfo)) (Version, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Version{}, err
 	}
 	defer f.Close()
+	return scanManifest(f, visit)
+}
+
+// scanManifest shows each file of a manifest to visit and gives the version. What visit was shown may be believed only after the seal was
+// found to fit: when the error is nil. Memory is bounded by one record.
+func scanManifest(f io.Reader, visit func(FileInfo)) (Version, error) {
 	from := bufio.NewReaderSize(f, 64<<10)
 	h := newHash()
 	sealed := io.TeeReader(from, h)
