@@ -31,6 +31,7 @@ func readAnotherFormat() {
 
 // TestAFolderOfAnotherFormatIsRefused lets a process meet a command of an earlier format: it ends with one reason that says so.
 func TestAFolderOfAnotherFormatIsRefused(t *testing.T) {
+	// req: G-014 half: control data; the node's own store is host/state's
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVar+"=format", "NERVIX_TEST_DIR="+t.TempDir())
 	var stderr bytes.Buffer
@@ -45,7 +46,7 @@ func TestAFolderOfAnotherFormatIsRefused(t *testing.T) {
 			reasons++
 		}
 	}
-	if reasons != 1 || !strings.Contains(stderr.String(), "code=control.format") || !strings.Contains(stderr.String(), "format 1; this version reads 2") {
+	if reasons != 1 || !strings.Contains(stderr.String(), "code=control.format") || !strings.Contains(stderr.String(), "format 1; this version reads 2; open the data folder with the version that wrote it") {
 		t.Errorf("%d reasons, want one that names the formats:\n%s", reasons, stderr.String())
 	}
 }

@@ -3,6 +3,7 @@
 package control_test
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/nervix-go/nervix/host/control"
 	"github.com/nervix-go/nervix/host/control/memlog"
 	"github.com/nervix-go/nervix/host/kernel/fault"
+	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/registry"
 )
@@ -140,6 +142,40 @@ func TestReconciliationIsTriedAgain(t *testing.T) {
 		}
 		if got := s.fence().Authority; got != self(2, 1) {
 			t.Errorf("the authority is %s", got)
+		}
+	})
+}
+
+// TestAllDomainsOfALostNodeMove loses the authority of many domains at once, with some proposals refused.
+func TestAllDomainsOfALostNodeMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := paced(t, self(1, 1))
+		defer s.control.Close()
+		const domains = 100
+		for n := range domains - 1 {
+			d := fmt.Sprintf("d%d", n)
+			s.must(t, control.Request{User: "ann", Text: "CREATE PACED DOMAIN " + d + " WITH PERIOD 1s SKEW 0s"})
+			s.must(t, control.Request{User: "ann", Domain: ident.Name(d), Text: "START"})
+		}
+		synctest.Wait()
+		var refusals atomic.Int32
+		s.log.Judge(func(c *registry.Command) memlog.Fault {
+			if _, ok := c.Body.(*registry.ReconcileAuthority); ok && refusals.Add(1) <= 10 {
+				return memlog.Refuse
+			}
+			return memlog.None
+		})
+		s.elect(self(2, 1), self(3, 1))
+		_ = osclock.Wait(t.Context(), time.Second)
+		owned := map[clock.Authority]int{}
+		for _, d := range s.log.State().Domains {
+			owned[d.Fence.Authority]++
+			if want, _ := clock.Select(d.Name, []clock.Authority{self(2, 1), self(3, 1)}); d.Fence.Authority != want {
+				t.Errorf("domain %s is with %s, want %s", d.Name, d.Fence.Authority, want)
+			}
+		}
+		if owned[self(2, 1)]+owned[self(3, 1)] != domains || len(owned) != 2 {
+			t.Errorf("owned: %v", owned)
 		}
 	})
 }

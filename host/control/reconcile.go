@@ -3,6 +3,9 @@
 package control
 
 import (
+	"cmp"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/nervix-go/nervix/host/clock"
@@ -55,30 +58,49 @@ func (c *Control) pauseReconciliation(changed <-chan struct{}) {
 	}
 }
 
+// reconcileAtOnce is how many domains are proposed for side by side: a restarted node moves all of its domains, and proposals that wait
+// together share a synchronization of the log.
+const reconcileAtOnce = 32
+
 // reconcileOnce proposes what the committed lifecycles lack. It reports false when something is to be tried again.
 func (c *Control) reconcileOnce(s *registry.State) bool {
 	if !c.cfg.Leads() {
 		return true
 	}
 	voters := c.cfg.Voters()
-	for _, name := range s.DomainNames() {
-		l := s.Domains[name].Clock()
-		next, wanted := clock.Reconcile(l, voters)
-		if !wanted {
-			continue
+	var moves []*registry.ReconcileAuthority
+	for name, d := range s.Domains {
+		l := d.Clock()
+		if next, wanted := clock.Reconcile(l, voters); wanted {
+			moves = append(moves, &registry.ReconcileAuthority{
+				Domain: name, Generation: l.Generation, Expected: l.Fence, Authority: next.Authority,
+			})
 		}
-		ctx, cancel := osclock.WithTimeout(c.ctx, reconcileAttempt)
-		_, err := c.propose(ctx, &registry.Command{Body: &registry.ReconcileAuthority{
-			Domain: name, Generation: l.Generation, Expected: l.Fence, Authority: next.Authority,
-		}})
-		cancel()
-		if err != nil {
-			if c.ctx.Err() == nil {
-				c.cfg.Logger.Warn("the tick authority of a domain could not be committed; it is tried again", "domain", string(name), "error", err)
-			}
+	}
+	slices.SortFunc(moves, func(a, b *registry.ReconcileAuthority) int { return cmp.Compare(a.Domain, b.Domain) })
+	for part := range slices.Chunk(moves, reconcileAtOnce) {
+		if !c.move(part) {
 			return false
 		}
-		// A stale proposal had no effect because something newer is committed: the state that says so wakes the loop.
 	}
 	return true
+}
+
+// move proposes a few moves side by side and reports whether all of them are settled. A stale one is: something newer is committed, and the
+// state that says so wakes the loop.
+func (c *Control) move(part []*registry.ReconcileAuthority) bool {
+	ctx, cancel := osclock.WithTimeout(c.ctx, reconcileAttempt)
+	defer cancel()
+	var group sync.WaitGroup
+	errs := make([]error, len(part))
+	for i, body := range part {
+		group.Go(func() { _, errs[i] = c.propose(ctx, &registry.Command{Body: body}) })
+	}
+	group.Wait()
+	failed := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if failed >= 0 && c.ctx.Err() == nil {
+		c.cfg.Logger.Warn("the tick authority of a domain could not be committed; it is tried again",
+			"domain", string(part[failed].Domain), "error", errs[failed])
+	}
+	return failed < 0
 }

@@ -47,7 +47,8 @@ func corrupt(detail string) error {
 
 // otherFormat is stored data of another version, which is not damaged.
 func otherFormat(detail string) error {
-	return fault.New(fault.ControlFormat, "registry.Apply", ident.Ref{}, detail, nil)
+	const advice = "; open the data folder with the version that wrote it, or begin with an empty one"
+	return fault.New(fault.ControlFormat, "registry.Apply", ident.Ref{}, detail+advice, nil)
 }
 
 // settleReference answers commands whose reference decides everything.
