@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"hash"
 
-	"github.com/zeebo/blake3"
+	"github.com/nervix-go/nervix/host/kernel/archive"
 )
 
 // Digest is a BLAKE3 digest: of an archive it is the identity of a version, of a file it is what the file must read as.
-type Digest [32]byte
+type Digest [archive.DigestSize]byte
 
 // String is the digest in 64 hexadecimal digits, as the folder of a version is named.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
@@ -27,6 +27,6 @@ func parseDigest(name string) (Digest, bool) {
 	return d, d.String() == name // capitals are another folder
 }
 
-func newHash() hash.Hash { return blake3.New() }
+func newHash() hash.Hash { return archive.NewDigest() }
 
 func sumOf(h hash.Hash) Digest { return Digest(h.Sum(nil)) }
