@@ -25,6 +25,13 @@ type Handler interface {
 	Quiet(b *Branch) bool
 }
 
+// Evictor is a Handler whose branches hold something that has to be let go of when they are forgotten.
+type Evictor interface {
+	// Evicted ends a branch whose TTL is over, or that gave way to others; Quiet has said yes. It is called on the branch's lane. Its key may come
+	// back at once, as a new branch on the same lane.
+	Evicted(l *lanes.Lane, b *Branch)
+}
+
 // Node is a runtime node that consumes relays.
 type Node struct {
 	ref     ident.Ref
@@ -39,6 +46,7 @@ type Node struct {
 	mu struct {
 		sync.Mutex
 		branches *branch.Table[*Branch]
+		leaving  map[string]*Branch // gave way to newer branches and are not evicted yet, by key text
 		closed   bool
 		working  int // branches with a task posted or running, or parked with work
 	}
@@ -51,6 +59,9 @@ type Config struct {
 	Inputs int
 	// TTL is the branch declaration's; 0 in unbranched nodes.
 	TTL time.Duration
+	// MaxInstances bounds the live branches; the least recently used ones give way. 0 means no bound: nodes whose branches hold next to nothing
+	// leave it to the relay owners.
+	MaxInstances uint64
 	// Now is domain time, for TTL; it may be nil when TTL is 0.
 	Now func() (vtime.Logical, bool)
 	// Merged makes all branches one unit of work: emitters consume a relay as a whole.
@@ -60,7 +71,8 @@ type Config struct {
 // NewNode makes a node without work.
 func NewNode(c Config, handler Handler) *Node {
 	n := &Node{ref: c.Ref, exec: c.Lanes, handler: handler, seed: xxh3.HashString(c.Ref.String()), merged: c.Merged, now: c.Now, alive: make([]Alive, c.Lanes.Len())}
-	n.mu.branches = branch.NewTable[*Branch](c.TTL, 0)
+	n.mu.branches = branch.NewTable[*Branch](c.TTL, c.MaxInstances)
+	n.mu.leaving = make(map[string]*Branch)
 	for i := range c.Inputs {
 		n.inputs = append(n.inputs, &Input{node: n, index: i})
 	}
@@ -135,11 +147,26 @@ func (n *Node) branchLocked(key *batch.Key) *Branch {
 	if n.now != nil {
 		now, _ = n.now()
 	}
-	e, created, _ := n.mu.branches.Accept(key, now)
+	e, created, evicted := n.mu.branches.Accept(key, now)
 	if created {
-		e.Value = &Branch{Key: key, node: n, lane: n.laneOf(key), waiting: make([]bool, len(n.inputs))}
+		e.Value = n.comeLocked(key)
+	}
+	if evicted != nil {
+		n.mu.leaving[evicted.Key.Text] = evicted.Value
+		evicted.Value.lane.Post(lanes.Func(func(l *lanes.Lane) { n.leave(l, evicted.Value) }))
 	}
 	return e.Value
+}
+
+// comeLocked makes a branch, or finds the one of the same key that has not left yet.
+func (n *Node) comeLocked(key *batch.Key) *Branch {
+	if key != nil {
+		if b := n.mu.leaving[key.Text]; b != nil {
+			delete(n.mu.leaving, key.Text)
+			return b
+		}
+	}
+	return &Branch{Key: key, node: n, lane: n.laneOf(key), waiting: make([]bool, len(n.inputs))}
 }
 
 // Home is the lane of unbranched work; it differs between nodes so that unbranched graphs use more than one lane.

@@ -3,6 +3,9 @@
 package runtime
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/nervix-go/nervix/host/branch"
 	"github.com/nervix-go/nervix/host/lanes"
 )
@@ -64,19 +67,49 @@ func (n *Node) Scan() {
 	}
 	n.mu.Lock()
 	overdue := n.mu.branches.Overdue(now)
+	leaving := slices.Collect(maps.Values(n.mu.leaving))
 	n.mu.Unlock()
 	for _, e := range overdue {
 		b := e.Value
-		b.lane.Post(lanes.Func(func(*lanes.Lane) {
+		b.lane.Post(lanes.Func(func(l *lanes.Lane) {
 			if !n.handler.Quiet(b) {
 				return
 			}
 			n.mu.Lock()
-			if !b.queued && n.mu.branches.Over(e, now) {
+			over := !b.queued && n.mu.branches.Over(e, now)
+			if over {
 				n.mu.branches.Remove(e)
 			}
 			n.mu.Unlock()
+			if over {
+				n.evicted(l, b)
+			}
 		}))
+	}
+	for _, b := range leaving {
+		b.lane.Post(lanes.Func(func(l *lanes.Lane) { n.leave(l, b) }))
+	}
+}
+
+// leave ends a branch that gave way, unless it came back or is at work; then the next scan tries again.
+func (n *Node) leave(l *lanes.Lane, b *Branch) {
+	if !n.handler.Quiet(b) {
+		return
+	}
+	n.mu.Lock()
+	gone := !b.queued && n.mu.leaving[b.Key.Text] == b
+	if gone {
+		delete(n.mu.leaving, b.Key.Text)
+	}
+	n.mu.Unlock()
+	if gone {
+		n.evicted(l, b)
+	}
+}
+
+func (n *Node) evicted(l *lanes.Lane, b *Branch) {
+	if h, ok := n.handler.(Evictor); ok && b.opened {
+		h.Evicted(l, b)
 	}
 }
 
@@ -100,10 +133,14 @@ func (n *Node) Close(reason error) {
 func (n *Node) Abandon(reason error) {
 	n.mu.Lock()
 	var dropped []arrival
-	n.mu.branches.All(func(e *branch.Entry[*Branch]) {
-		dropped = append(dropped, e.Value.arrivals...)
-		e.Value.arrivals = nil
-	})
+	drop := func(b *Branch) {
+		dropped = append(dropped, b.arrivals...)
+		b.arrivals = nil
+	}
+	n.mu.branches.All(func(e *branch.Entry[*Branch]) { drop(e.Value) })
+	for _, b := range n.mu.leaving {
+		drop(b)
+	}
 	n.mu.Unlock()
 	for _, a := range dropped {
 		a.batch.Fail(reason)

@@ -51,6 +51,14 @@ func (w *Workbench) Begin(input arrow.RecordBatch, key *batch.Key, now vtime.Log
 	}
 }
 
+// BeginRows sets up a unit of work over rows that the node made itself, so that there is no input record. key may be nil.
+func (w *Workbench) BeginRows(rows int, key *batch.Key, now vtime.Logical) {
+	w.Env = expr.Env{Rows: rows, Now: now, Random: w.random, Alloc: w.alloc, Scratch: w.scratch}
+	if key != nil && key.Values != nil {
+		w.Env.Columns[expr.RecordBranch] = key.Values.Columns()
+	}
+}
+
 // End lets go of the columns.
 func (w *Workbench) End() {
 	w.Out.Release()
