@@ -6,14 +6,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/model"
 	"github.com/nervix-go/nervix/host/nspl/ast"
 )
-
-// maxBranches is how many branches an inspection shows one by one; the counts cover all of them (W-220).
-const maxBranches = 128
 
 // WASMBranch is one live branch of a WASM processor, named by its fingerprint only (W-219).
 type WASMBranch struct {
@@ -23,8 +21,9 @@ type WASMBranch struct {
 	Generation ident.Generation
 	// Instance counts the guest instances the branch has had on this node; 0 before the first.
 	Instance, Callbacks uint64
-	// Fuel is what the last callback used, Memory the linear memory of the instance in bytes; 0 without an instance.
-	Fuel, Memory uint64
+	// Fuel is what the last callback used, Memory the linear memory of the instance in bytes, 0 without an instance; Held counts the rows that the
+	// guest has and has not decided.
+	Fuel, Memory, Held uint64
 	// Committed and Latest are revisions of saved state; 0 means that there is none. Stage is the word of W-216, or EMPTY.
 	Committed, Latest uint64
 	Stage             string
@@ -36,17 +35,24 @@ type WASMBranch struct {
 // WASMError is one reported failure. Text is the whole diagnostic (W-246) and holds no payload.
 type WASMError struct {
 	At   vtime.UTC
+	Code fault.Code
 	Text string
 }
+
+// WASMRows counts rows after WHERE and FILTER: those given to guests, those a guest dropped as done, those it or a failure refused, and its message
+// errors.
+type WASMRows struct{ Given, Acked, Nacked, Failed uint64 }
 
 // WASMObservation is what the owner of a WASM processor knows.
 type WASMObservation struct {
 	Received, Sent []EdgeObservation
-	// Branches are all live branches, by fingerprint.
+	// Branches are live branches by fingerprint, at most 128; Omitted counts the others (W-220).
 	Branches []WASMBranch
+	Omitted  uint64
+	Rows     WASMRows
 	// Errors are the newest failures, newest first.
 	Errors []WASMError
-	// Rejected counts failed rows by class, Dropped rows that a guest consumed without output.
+	// Rejected counts failed rows by class.
 	Rejected map[string]uint64
 	// Restarts counts instances that were made in place of a discarded one (A04).
 	Restarts uint64
@@ -77,10 +83,11 @@ func WASM(plan *model.WASM, at Placement, seen WASMObservation) Inspection {
 			{"into", string(r.Relay.Ref.Name)}, {"construction", guestConstruction(def.Routes[i])}, {"branch", branch},
 		}})
 	}
-	lines = append(lines, checkpoints(seen.Branches)...)
+	lines = append(lines, pair{"live branches", uint64(len(seen.Branches)) + seen.Omitted})
 	return Inspection{append(lines,
 		pair{"branches", branches(seen.Branches)},
-		pair{"branches omitted", uint64(max(0, len(seen.Branches)-maxBranches))},
+		pair{"branches omitted", seen.Omitted},
+		pair{"rows", record{{"given", seen.Rows.Given}, {"acked", seen.Rows.Acked}, {"nacked", seen.Rows.Nacked}, {"failed", seen.Rows.Failed}}},
 		pair{"restarts", seen.Restarts},
 		pair{"rejected", sum(seen.Rejected)},
 		pair{"rejected by", byClass(seen.Rejected)},
@@ -103,21 +110,9 @@ func guestConstruction(r ast.GuestRoute) string {
 	return "present"
 }
 
-// checkpoints counts the stages of all branches, shown or not (W-220).
-func checkpoints(all []WASMBranch) []pair {
-	counts := map[string]uint64{}
-	for _, b := range all {
-		counts[b.Stage]++
-	}
-	return []pair{{"live branches", uint64(len(all))}, {"checkpoints", record{
-		{"empty", counts["EMPTY"]}, {"captured", counts["CAPTURED"]}, {"locally_durable", counts["LOCALLY_DURABLE"]},
-		{"replica_confirmed", counts["REPLICA_CONFIRMED"]}, {"failed", counts["FAILED"]},
-	}}}
-}
-
 func branches(all []WASMBranch) rows {
 	list := rows{}
-	for _, b := range all[:min(len(all), maxBranches)] {
+	for _, b := range all {
 		name := b.Fingerprint
 		if name == "" {
 			name = "unbranched"
@@ -128,7 +123,7 @@ func branches(all []WASMBranch) rows {
 		}
 		list = append(list, record{
 			{"fingerprint", name}, {"generation", uint64(b.Generation)}, {"instance_generation", b.Instance}, {"callbacks", b.Callbacks},
-			{"last_callback_fuel", b.Fuel}, {"linear_memory_bytes", b.Memory}, {"committed_revision", revision(b.Committed)},
+			{"last_callback_fuel", b.Fuel}, {"linear_memory_bytes", b.Memory}, {"held_rows", b.Held}, {"committed_revision", revision(b.Committed)},
 			{"latest_revision", revision(b.Latest)}, {"checkpoint", b.Stage}, {"required_replicas", required}, {"confirmed_replicas", confirmed},
 		})
 	}
@@ -146,7 +141,7 @@ func revision(n uint64) any {
 func lastErrors(list []WASMError) rows {
 	out := rows{}
 	for _, e := range list {
-		out = append(out, record{{"at", time.Unix(0, e.At.NS()).UTC().Format(time.RFC3339Nano)}, {"message", e.Text}})
+		out = append(out, record{{"at", time.Unix(0, e.At.NS()).UTC().Format(time.RFC3339Nano)}, {"code", string(e.Code)}, {"message", e.Text}})
 	}
 	return out
 }

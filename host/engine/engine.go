@@ -21,6 +21,7 @@ import (
 	"github.com/nervix-go/nervix/host/lanes"
 	"github.com/nervix-go/nervix/host/node/connector"
 	"github.com/nervix-go/nervix/host/node/runtime"
+	"github.com/nervix-go/nervix/host/node/wasmproc"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/recycler"
 	"github.com/nervix-go/nervix/host/registry"
@@ -40,6 +41,9 @@ type Config struct {
 	Log     *slog.Logger
 	// Clocks is domain time on this node; nil makes a keeper of its own.
 	Clocks *timekeeper.Keeper
+	// Modules gives compiled guest modules; Checkpoints keeps guest state, nil in memory.
+	Modules     wasmproc.Modules
+	Checkpoints wasmproc.Checkpoints
 	// PositionFields names the numbers in a position of a connector kind, in order; nil for an unknown kind.
 	PositionFields func(kind string) []string
 	// Term is Raft's term, for SHOW CLUSTER STATUS; nil where there is none.
@@ -73,6 +77,9 @@ type Engine struct {
 func New(c Config) *Engine {
 	if c.Clocks == nil {
 		c.Clocks = timekeeper.New(timekeeper.Config{})
+	}
+	if c.Checkpoints == nil {
+		c.Checkpoints = wasmproc.NewMemory()
 	}
 	e := &Engine{config: c, exec: lanes.New(c.Lanes), alloc: &recycler.Allocator{}}
 	e.benches = runtime.NewBenches(e.exec, e.alloc, func(b []byte) { _, _ = rand.Read(b) })

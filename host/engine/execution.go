@@ -13,6 +13,7 @@ import (
 	"github.com/nervix-go/nervix/host/node/emitter"
 	"github.com/nervix-go/nervix/host/node/ingestor"
 	"github.com/nervix-go/nervix/host/node/junction"
+	"github.com/nervix-go/nervix/host/node/wasmproc"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/relay/owner"
 	"github.com/nervix-go/nervix/host/timekeeper"
@@ -39,6 +40,7 @@ type execution struct {
 	relays    map[ident.Name]*owner.Owner
 	ingestors []*ingestor.Ingestor
 	junctions []*junction.Junction
+	guests    []*wasmproc.Processor
 	emitters  []*emitter.Emitter
 	history   *history
 
@@ -81,6 +83,11 @@ func (x *execution) open(resume bool) error {
 			return err
 		}
 	}
+	for _, p := range x.guests {
+		if err := x.begin(resume, "guest module", p.Start); err != nil {
+			return err
+		}
+	}
 	for _, i := range x.ingestors {
 		if err := x.begin(resume, "source", i.Start); err != nil {
 			return err
@@ -119,6 +126,10 @@ func (x *execution) upkeep() {
 		j.Node().Touch(now)
 		j.Node().Scan()
 	}
+	for _, p := range x.guests {
+		p.Touch(now)
+		p.Node().Scan()
+	}
 	for _, m := range x.emitters {
 		m.Touch(now)
 	}
@@ -156,13 +167,16 @@ func (x *execution) drain(ctx context.Context) bool {
 	}
 }
 
-// flush publishes what routes and emitters hold, without waiting for their size or deadline.
+// flush publishes what routes and emitters hold, without waiting for their size or deadline, and asks guests for what they hold (W-239).
 func (x *execution) flush() {
 	for _, i := range x.ingestors {
 		i.Flush()
 	}
 	for _, j := range x.junctions {
 		j.Node().ForceFlush()
+	}
+	for _, p := range x.guests {
+		p.Quiesce()
 	}
 	for _, m := range x.emitters {
 		m.Flush()
@@ -179,6 +193,13 @@ func (x *execution) end(ctx context.Context) {
 	for _, j := range x.junctions {
 		j.Node().Close(errStopped)
 		j.Node().Abandon(errStopped)
+	}
+	for _, p := range x.guests {
+		p.Node().Close(errStopped)
+		p.Node().Abandon(errStopped)
+		if err := p.End(ctx, errStopped); err != nil {
+			x.engine.config.Log.Warn("a guest did not end in time; it ends with its call", "domain", x.domain, "error", err)
+		}
 	}
 	for _, m := range x.emitters {
 		m.Node().Close(errStopped)

@@ -62,6 +62,11 @@ func (x *execution) sample(now vtime.Mono) {
 		h.take(x.graph.Junctions[n].Ref, false, o.Received, now)
 		h.take(x.graph.Junctions[n].Ref, true, o.Sent, now)
 	}
+	for n, p := range x.guests {
+		o := p.Observe()
+		h.take(x.graph.WASMs[n].Ref, false, o.Received, now)
+		h.take(x.graph.WASMs[n].Ref, true, o.Sent, now)
+	}
 	for n, m := range x.emitters {
 		h.take(x.graph.Emitters[n].Ref, false, m.Observe().Inputs, now)
 	}

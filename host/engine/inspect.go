@@ -81,6 +81,10 @@ func (in inspection) describe(stmt *ast.Describe) (control.Inspection, error) {
 		if plan := in.graph.Junction(name); plan != nil {
 			return render(describe.Junction(plan, in.placement(plan.Ref), in.junction(plan)), stmt.Format), nil
 		}
+	case ident.KindWASM:
+		if plan := in.graph.WASM(name); plan != nil {
+			return render(describe.WASM(plan, in.placement(plan.Ref), in.guest(plan)), stmt.Format), nil
+		}
 	case ident.KindEmitter:
 		if plan := in.graph.Emitter(name); plan != nil {
 			return render(describe.Emitter(plan, in.placement(plan.Ref), in.emitter(plan)), stmt.Format), nil

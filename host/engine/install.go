@@ -94,7 +94,10 @@ func (e *Engine) installDomain(before, now *registry.Domain, name ident.Domain, 
 		x.setCapacities(graph)
 		return nil
 	}
-	x := e.wire(graph, now)
+	x, err := e.wire(graph, now)
+	if err != nil {
+		return err
+	}
 	e.mu.Lock()
 	e.mu.executions[name] = x
 	e.mu.Unlock()
@@ -131,6 +134,7 @@ func (e *Engine) stop(ctx context.Context, x *execution) {
 
 // forget removes durable state of what a revision dropped.
 func (e *Engine) forget(before, now *registry.Domain) {
+	e.forgetGuests(before, now)
 	if before == nil {
 		return
 	}

@@ -97,6 +97,17 @@ func (x *execution) readings(out []observe.Reading) []observe.Reading {
 		add(observe.BranchInstances, ref, uint64(o.Branches))
 		rejected(ref, o.Rejected)
 	}
+	for n, p := range x.guests {
+		ref, o := x.graph.WASMs[n].Ref, p.Observe()
+		rows, batches := sum(o.Received)
+		traffic(ref, "in", rows, batches)
+		rows, batches = sum(o.Sent)
+		traffic(ref, "out", rows, batches)
+		add(observe.BranchInstances, ref, uint64(o.Branches))
+		add(observe.GuestRestartsTotal, ref, o.Lost)
+		add(observe.GuestErrorsTotal, ref, o.ErrorsTotal)
+		rejected(ref, o.Rejected)
+	}
 	for n, m := range x.emitters {
 		ref, o := x.graph.Emitters[n].Ref, m.Observe()
 		rows, batches := sum(o.Inputs)

@@ -18,7 +18,7 @@ func settled(places []func() (busy bool), admissions func() uint64) bool {
 	return before == admissions()
 }
 
-// places are where rows may be: ingestors, relays, junctions, emitters.
+// places are where rows may be: ingestors, relays, junctions, WASM processors, emitters.
 func (x *execution) places() []func() bool {
 	var all []func() bool
 	for _, i := range x.ingestors {
@@ -32,6 +32,9 @@ func (x *execution) places() []func() bool {
 	}
 	for _, j := range x.junctions {
 		all = append(all, j.Node().Busy)
+	}
+	for _, p := range x.guests {
+		all = append(all, p.Busy)
 	}
 	for _, m := range x.emitters {
 		all = append(all, m.Busy)

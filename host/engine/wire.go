@@ -15,10 +15,10 @@ import (
 
 // wire builds the graph of the generation in which a domain runs, in the order in which a record passes it. docs/record-path.md has a row for each hop.
 //
-//	source process -> ingestor -> relay -> junction -> relay -> ... -> emitter -> sink process
+//	source process -> ingestor -> relay -> junction or WASM processor -> relay -> ... -> emitter -> sink process
 //
 // Nothing flows yet: start opens the sinks first and the sources last.
-func (e *Engine) wire(graph *model.Graph, d *registry.Domain) *execution {
+func (e *Engine) wire(graph *model.Graph, d *registry.Domain) (*execution, error) {
 	x := newExecution(e, graph, d.Generation)
 
 	// 1. The clock handle that every unit of work of this generation reads.
@@ -48,7 +48,18 @@ func (e *Engine) wire(graph *model.Graph, d *registry.Domain) *execution {
 		x.junctions = append(x.junctions, j)
 	}
 
-	// 5. Emitters: rows of relays become payloads of a sink process, whose answers settle them.
+	// 5. WASM processors: guests make rows of other relays, and keep state for each branch.
+	for _, plan := range graph.WASMs {
+		p, err := x.newProcessor(plan, d)
+		if err != nil {
+			return nil, err
+		}
+		x.attach(p.Node(), plan.Inputs, plan.Attached)
+		x.clock.Notify(p.Recheck)
+		x.guests = append(x.guests, p)
+	}
+
+	// 6. Emitters: rows of relays become payloads of a sink process, whose answers settle them.
 	for _, plan := range graph.Emitters {
 		m := emitter.New(emitter.Config{
 			Plan: plan, Error: x.target(plan.Policy.Relay), Sinks: e.config.Sinks,
@@ -57,7 +68,7 @@ func (e *Engine) wire(graph *model.Graph, d *registry.Domain) *execution {
 		x.attach(m.Node(), plan.Inputs, plan.Attached)
 		x.emitters = append(x.emitters, m)
 	}
-	return x
+	return x, nil
 }
 
 // newOwner builds a relay from its plan.

@@ -21,6 +21,10 @@ const (
 	BranchEvictionsTotal
 	RejectedTotal
 	ConnectorRestartsTotal
+	GuestRestartsTotal
+	GuestErrorsTotal
+	GuestInstances
+	GuestMemoryBytes
 	metricCount
 )
 
@@ -40,6 +44,10 @@ var definitions = [metricCount]definition{
 	BranchEvictionsTotal:   {"nervix_branch_evictions_total", "Concrete branches that ended, by reason (ttl, lru).", true, append(objectLabels[:4:4], "reason")},
 	RejectedTotal:          {"nervix_rejected_total", "Messages that a node rejected, by reason.", true, append(objectLabels[:4:4], "reason")},
 	ConnectorRestartsTotal: {"nervix_connector_restarts_total", "Restarts of a connector process.", true, []string{"kind", "node"}},
+	GuestRestartsTotal:     {"nervix_guest_restarts_total", "Guest instances that were discarded after a failure.", true, objectLabels},
+	GuestErrorsTotal:       {"nervix_guest_errors_total", "Runtime errors of a WASM processor.", true, objectLabels},
+	GuestInstances:         {"nervix_guest_instances", "Live guest instances of a node.", false, []string{"node"}},
+	GuestMemoryBytes:       {"nervix_guest_memory_bytes", "Linear memory of all guest instances of a node.", false, []string{"node"}},
 }
 
 // Reading is one value of one series. Labels are in the order of the metric's definition.

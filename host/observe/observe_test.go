@@ -103,6 +103,8 @@ func TestMetricsAreDeclared(t *testing.T) {
 		"nervix_relay_buffer_len": "domain,kind,name,node", "nervix_branch_instances": "domain,kind,name,node",
 		"nervix_branch_evictions_total": "domain,kind,name,node,reason", "nervix_rejected_total": "domain,kind,name,node,reason",
 		"nervix_connector_restarts_total": "kind,node",
+		"nervix_guest_restarts_total":     "domain,kind,name,node", "nervix_guest_errors_total": "domain,kind,name,node",
+		"nervix_guest_instances": "node", "nervix_guest_memory_bytes": "node",
 	}
 	var readings []Reading
 	for m := range metricCount {

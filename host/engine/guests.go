@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"crypto/rand"
+
+	"github.com/nervix-go/nervix/host/describe"
+	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/model"
+	"github.com/nervix-go/nervix/host/node/wasmproc"
+	"github.com/nervix-go/nervix/host/registry"
+)
+
+// newProcessor builds a WASM processor. Its state belongs to the definition's own creation: a processor that is dropped and created again under
+// the same name finds nothing of its predecessor.
+func (x *execution) newProcessor(plan *model.WASM, d *registry.Domain) (*wasmproc.Processor, error) {
+	e := x.engine
+	targets := make([]wasmproc.Target, len(plan.Routes))
+	for i := range plan.Routes {
+		targets[i] = wasmproc.Target{Relay: x.target(plan.Routes[i].Relay), Error: x.target(plan.Routes[i].Policy.Relay)}
+	}
+	return wasmproc.New(wasmproc.Config{
+		Plan: plan, Targets: targets, Modules: e.config.Modules, Checkpoints: e.config.Checkpoints,
+		Created:    uint64(d.Definitions[registry.Key{Kind: ident.KindWASM, Name: plan.Ref.Name}].Created),
+		DomainType: d.Pace.String(), Clock: x.clock, Now: x.clock.Now, Lanes: e.exec, Benches: e.benches, Alloc: e.alloc,
+		Random: func(b []byte) { _, _ = rand.Read(b) }, Log: e.config.Log,
+	})
+}
+
+// forgetGuests drops the saved state of processors that a revision dropped, where the store keeps it in this process.
+func (e *Engine) forgetGuests(before, now *registry.Domain) {
+	store, ok := e.config.Checkpoints.(interface {
+		Forget(func(wasmproc.Place) bool)
+	})
+	if !ok || before == nil {
+		return
+	}
+	store.Forget(func(p wasmproc.Place) bool {
+		if p.Domain != before.Name {
+			return false
+		}
+		if now == nil || now.Created != before.Created {
+			return true
+		}
+		d := now.Definitions[registry.Key{Kind: ident.KindWASM, Name: p.Processor}]
+		return d == nil || uint64(d.Created) != p.Created
+	})
+}
+
+func (x *execution) guest(name ident.Name) *wasmproc.Processor {
+	if x == nil {
+		return nil
+	}
+	for n, plan := range x.graph.WASMs {
+		if plan.Ref.Name == name {
+			return x.guests[n]
+		}
+	}
+	return nil
+}
+
+func (in inspection) guest(plan *model.WASM) describe.WASMObservation {
+	var seen describe.WASMObservation
+	p := in.x.guest(plan.Ref.Name)
+	if p == nil {
+		return seen
+	}
+	o := p.Observe()
+	seen.Rejected, seen.Restarts, seen.Omitted = o.Rejected, o.Lost, uint64(o.Omitted)
+	seen.Rows = describe.WASMRows{Given: o.Rows.Given, Acked: o.Rows.Acked, Nacked: o.Rows.Nacked, Failed: o.Rows.Failed}
+	for i, input := range plan.Inputs {
+		seen.Received = append(seen.Received, in.edge(edgeKey{plan.Ref, false, i}, input.Relay, o.Received[i].Rows))
+	}
+	for i, sent := range o.Sent {
+		seen.Sent = append(seen.Sent, in.edge(edgeKey{plan.Ref, true, i}, plan.Routes[i].Relay, sent.Rows))
+	}
+	for _, b := range o.Details {
+		seen.Branches = append(seen.Branches, describe.WASMBranch{
+			Fingerprint: b.Fingerprint, Generation: ident.Generation(b.Generation), Instance: b.Instance, Callbacks: b.Callbacks,
+			Fuel: b.FuelUsed, Memory: b.MemoryBytes, Held: b.HeldRows, Committed: b.Committed, Latest: b.Latest, Stage: b.Stage.String(), Known: true,
+		})
+	}
+	for _, err := range o.Errors {
+		seen.Errors = append(seen.Errors, describe.WASMError{At: err.At, Code: err.Code, Text: err.Message})
+	}
+	return seen
+}
