@@ -42,7 +42,7 @@ func run(args []string) int {
 		},
 		RunE: func(*cobra.Command, []string) error { return usage("name a command: dev, run or version") },
 	}
-	root.AddCommand(devCommand(), runCommand(), versionCommand())
+	root.AddCommand(devCommand(), runCommand(), guestCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })
 	root.SetArgs(args)
 	err := root.Execute()

@@ -7,6 +7,9 @@
 
 static int32_t create(const nv_init *init) {
   if (init->output_count != 1 || init->outputs->count != init->input.count) return nv_fail("one output with the fields of the input is needed");
+  for (uint32_t i = 0; i < init->input.count; i++) {
+    if (!nv_field_fits(&init->input.fields[i], &init->outputs->fields[i])) return nv_fail("field %t of the output does not have the type of the input", init->outputs->fields[i].name);
+  }
   return NV_OK;
 }
 

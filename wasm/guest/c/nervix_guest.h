@@ -170,6 +170,8 @@ int32_t nv_require_field(const nv_schema *schema, const char *name, const char *
 
 /* Whether a schema has exactly these fields; fails nothing. */
 bool nv_schema_is(const nv_schema *schema, const char *fields);
+/* Whether two fields have the same type and nullability, so that an input column may go to the other one. */
+bool nv_field_fits(const nv_field *from, const nv_field *to);
 
 /* Returns from the calling function if x is negative. */
 #define NV_TRY(x) do { int32_t nv_tried_ = (x); if (nv_tried_ < 0) return nv_tried_; } while (0)
@@ -1004,11 +1006,13 @@ static bool nv__same_type(const nv_type *a, const nv_type *b) {
   return true;
 }
 
+bool nv_field_fits(const nv_field *from, const nv_field *to) { return from->optional == to->optional && nv__same_type(from->type, to->type); }
+
 static bool nv__same_schema(const nv_schema *a, const nv_schema *b) {
   if (!nv_text_equal(a->name, b->name) || a->count != b->count) return false;
   for (uint32_t i = 0; i < a->count; i++) {
     const nv_field *x = &a->fields[i], *y = &b->fields[i];
-    if (!nv_text_equal(x->name, y->name) || x->optional != y->optional || !nv__same_type(x->type, y->type)) return false;
+    if (!nv_text_equal(x->name, y->name) || !nv_field_fits(x, y)) return false;
   }
   return true;
 }
@@ -1320,6 +1324,7 @@ static bool nv__take_offsets(nv__walk *w, nv_column *c) {
   return falling >= 0;
 }
 
+/* Elements may be null below a null ARRAY: Arrow libraries write it so. */
 static bool nv__take_column(nv__walk *w, const nv_type *type, bool optional, uint32_t rows, bool exact, nv_column *c) {
   if (w->node == w->nodes_end) return false;
   uint64_t length = nv__get64(w->meta + w->node), nulls = nv__get64(w->meta + w->node + 8);
@@ -1341,11 +1346,11 @@ static bool nv__take_column(nv__walk *w, const nv_type *type, bool optional, uin
   case NV_VEC:
     if (!nv__take_offsets(w, c)) return false;
     c->element = w->spare;
-    return nv__take_column(w, type->element, false, (uint32_t)c->offsets[c->rows], false, w->spare++);
+    return nv__take_column(w, type->element, true, (uint32_t)c->offsets[c->rows], false, w->spare++);
   case NV_ARRAY:
     if (length * type->length > 0x7fffffffu) return false;
     c->element = w->spare;
-    return nv__take_column(w, type->element, false, c->rows * type->length, true, w->spare++);
+    return nv__take_column(w, type->element, true, c->rows * type->length, true, w->spare++);
   default:
     if (!nv__next_buffer(w, &b) || b.size < (type->kind == NV_BOOL ? (length + 7) / 8 : length * nv__widths[type->kind])) return false;
     c->values = b.data;
@@ -2057,8 +2062,7 @@ static void nv__add_rows(nv_buffer *b, nv_route *r) {
     return;
   }
   nv__pad(b, 8);
-  nv__add32(b, r->rows);
-  r->rows_at = b->size - 4;
+  r->rows_at = b->size;
   uint32_t offset = nv__add_offsets(b, r->rows);
   nv__pad(b, 8);
   uint32_t at = b->size;

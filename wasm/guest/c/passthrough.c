@@ -10,6 +10,9 @@ static bool numbered;
 static int32_t create(const nv_init *init) {
   const nv_schema *in = &init->input, *out = init->outputs;
   if (init->output_count != 1 || (out->count != in->count && out->count != in->count + 1)) return nv_fail("one output with the fields of the input is needed, and perhaps an I64 behind them");
+  for (uint32_t i = 0; i < in->count; i++) {
+    if (!nv_field_fits(&in->fields[i], &out->fields[i])) return nv_fail("field %t of the output does not have the type of the input", out->fields[i].name);
+  }
   numbered = out->count > in->count;
   if (numbered && (out->fields[in->count].type->kind != NV_I64 || out->fields[in->count].optional)) return nv_fail("the field behind those of the input has to be I64");
   return NV_OK;
