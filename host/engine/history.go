@@ -13,6 +13,7 @@ import (
 	"github.com/nervix-go/nervix/host/observe"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/relay/owner"
+	"github.com/nervix-go/nervix/host/timekeeper"
 )
 
 // sampleEvery is how often rates and buffer depths are sampled, in rounds of upkeep.
@@ -25,16 +26,21 @@ type edgeKey struct {
 	i   int
 }
 
+// rates are those of one edge, a second of physical and a second of domain time.
+type rates struct{ wall, domain observe.Rate }
+
 // history is what an execution remembers of its recent past, for DESCRIBE. Sampling reads counters the data plane keeps anyway.
 type history struct {
 	mu     sync.Mutex
 	rounds int
-	rates  map[edgeKey]*observe.Rate
+	at     vtime.Mono // of the last sample
+	now    vtime.Logical
+	rates  map[edgeKey]*rates
 	depths map[ident.Name]*observe.Window[owner.Depths]
 }
 
 func newHistory() *history {
-	return &history{rates: make(map[edgeKey]*observe.Rate), depths: make(map[ident.Name]*observe.Window[owner.Depths])}
+	return &history{rates: make(map[edgeKey]*rates), depths: make(map[ident.Name]*observe.Window[owner.Depths])}
 }
 
 // sample takes one round of readings, every sampleEvery calls.
@@ -46,6 +52,7 @@ func (x *execution) sample(now vtime.Mono) {
 	if h.rounds%sampleEvery != 1 {
 		return
 	}
+	wall, domain := h.passed(now, x.clock)
 	for name, r := range x.relays {
 		w := h.depths[name]
 		if w == nil {
@@ -55,36 +62,53 @@ func (x *execution) sample(now vtime.Mono) {
 		w.Sample(r.Observe().Depths, now)
 	}
 	for n, i := range x.ingestors {
-		h.take(x.graph.Ingestors[n].Ref, true, i.Observe().Sent, now)
+		h.take(x.graph.Ingestors[n].Ref, true, i.Observe().Sent, wall, domain)
 	}
 	for n, j := range x.junctions {
 		o := j.Observe()
-		h.take(x.graph.Junctions[n].Ref, false, o.Received, now)
-		h.take(x.graph.Junctions[n].Ref, true, o.Sent, now)
+		h.take(x.graph.Junctions[n].Ref, false, o.Received, wall, domain)
+		h.take(x.graph.Junctions[n].Ref, true, o.Sent, wall, domain)
 	}
 	for n, p := range x.guests {
 		o := p.Observe()
-		h.take(x.graph.WASMs[n].Ref, false, o.Received, now)
-		h.take(x.graph.WASMs[n].Ref, true, o.Sent, now)
+		h.take(x.graph.WASMs[n].Ref, false, o.Received, wall, domain)
+		h.take(x.graph.WASMs[n].Ref, true, o.Sent, wall, domain)
 	}
 	for n, m := range x.emitters {
-		h.take(x.graph.Emitters[n].Ref, false, m.Observe().Inputs, now)
+		h.take(x.graph.Emitters[n].Ref, false, m.Observe().Inputs, wall, domain)
 	}
 }
 
-func (h *history) take(ref ident.Ref, out bool, edges []runtime.Passed, now vtime.Mono) {
+// passed is the physical and the domain time since the sample before. A clock that cannot be read stands still.
+func (h *history) passed(at vtime.Mono, clock *timekeeper.Handle) (wall, domain time.Duration) {
+	now, ok := clock.Now()
+	if h.rounds > 1 {
+		wall = at.Sub(h.at)
+		if d, err := now.Sub(h.now); ok && err == nil {
+			domain = d
+		}
+	}
+	h.at = at
+	if ok {
+		h.now = now
+	}
+	return wall, domain
+}
+
+func (h *history) take(ref ident.Ref, out bool, edges []runtime.Passed, wall, domain time.Duration) {
 	for i, e := range edges {
 		key := edgeKey{ref, out, i}
 		r := h.rates[key]
 		if r == nil {
-			r = &observe.Rate{}
+			r = &rates{}
 			h.rates[key] = r
 		}
-		r.Sample(e.Rows, now)
+		r.wall.Sample(e.Rows, wall)
+		r.domain.Sample(e.Rows, domain)
 	}
 }
 
-// edgeRates gives the rates of an edge. An unpaced domain's time is actual time, so both kinds are equal.
+// edgeRates gives the rates of an edge.
 func (h *history) edgeRates(key edgeKey) describe.EdgeRates {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,11 +116,14 @@ func (h *history) edgeRates(key edgeKey) describe.EdgeRates {
 	if r == nil {
 		return describe.EdgeRates{}
 	}
-	now, m1, m15, ok := r.Rates()
-	if !ok {
-		return describe.EdgeRates{}
+	var out describe.EdgeRates
+	if now, m1, m15, ok := r.wall.Rates(); ok {
+		out.Wall, out.Wall1m, out.Wall15m = &now, &m1, &m15
 	}
-	return describe.EdgeRates{Wall: &now, Domain: &now, Wall1m: &m1, Wall15m: &m15, Domain1m: &m1, Domain15m: &m15}
+	if now, m1, m15, ok := r.domain.Rates(); ok {
+		out.Domain, out.Domain1m, out.Domain15m = &now, &m1, &m15
+	}
+	return out
 }
 
 // percentiles describes how full a relay's buffer was when batches were admitted, over one and fifteen minutes.

@@ -26,28 +26,28 @@ func TestRates(t *testing.T) {
 	if _, _, _, ok := r.Rates(); ok {
 		t.Fatal("a rate without a sample")
 	}
-	r.Sample(100, at(0))
+	r.Sample(100, 0)
 	if _, _, _, ok := r.Rates(); ok {
 		t.Fatal("one sample is no rate")
 	}
-	r.Sample(200, at(0)) // at the same moment
+	r.Sample(200, 0) // at the same moment
 	if _, _, _, ok := r.Rates(); ok {
 		t.Fatal("two samples of one moment are no rate")
 	}
 	for s := 1; s <= 10; s++ {
-		r.Sample(100+uint64(s)*50, at(time.Duration(s)*time.Second))
+		r.Sample(100+uint64(s)*50, time.Second)
 	}
 	if now, m1, m15, ok := r.Rates(); !ok || !near(now, 50) || !near(m1, 50) || !near(m15, 50) {
 		t.Fatalf("a steady rate: %v %v %v %v", now, m1, m15, ok)
 	}
 	// It stops; after a minute the average over one minute has fallen to 1/e, however often it was sampled.
 	for s := 11; s <= 70; s++ {
-		r.Sample(600, at(time.Duration(s)*time.Second))
+		r.Sample(600, time.Second)
 	}
 	if now, m1, m15, _ := r.Rates(); now != 0 || !near(m1, 50/math.E) || !near(m15, 50*math.Exp(-1.0/15)) {
 		t.Fatalf("a minute later: %v %v %v", now, m1, m15)
 	}
-	r.Sample(600, at(130*time.Second))
+	r.Sample(600, time.Minute)
 	if _, m1, _, _ := r.Rates(); !near(m1, 50/math.E/math.E) {
 		t.Fatalf("two minutes later, in one sample: %v", m1)
 	}

@@ -5,25 +5,23 @@ package observe
 import (
 	"math"
 	"time"
-
-	"github.com/nervix-go/nervix/host/kernel/vtime"
 )
 
 // Rate turns samples of a counter into rates: over the last interval, and averaged over one and fifteen minutes with exponentially falling
-// weights. Time comes with the samples.
+// weights. Time comes with the samples, of whatever class the rate is meant in: physical, or that of a domain.
 type Rate struct {
 	total   uint64
-	at      vtime.Mono
+	waited  time.Duration
 	samples int
 	now     float64
 	m1, m15 float64
 }
 
-// Sample takes the counter's value at a time.
-func (r *Rate) Sample(total uint64, at vtime.Mono) {
+// Sample takes the counter's value, passed after the sample before. Time that did not pass makes no sample of its own.
+func (r *Rate) Sample(total uint64, passed time.Duration) {
 	if r.samples > 0 {
-		passed := at.Sub(r.at)
-		if passed <= 0 {
+		if passed += r.waited; passed <= 0 {
+			r.waited = passed
 			return
 		}
 		r.now = float64(total-r.total) / passed.Seconds()
@@ -33,7 +31,7 @@ func (r *Rate) Sample(total uint64, at vtime.Mono) {
 		r.m1 = blend(r.m1, r.now, passed, time.Minute)
 		r.m15 = blend(r.m15, r.now, passed, 15*time.Minute)
 	}
-	r.total, r.at = total, at
+	r.total, r.waited = total, 0
 	r.samples++
 }
 
