@@ -105,7 +105,7 @@ func (h *Handle) Until(target vtime.Logical) (time.Duration, error) {
 		return 0, err
 	}
 	d, err := in.mapping().Wait(now, target)
-	if fault.Has(err, fault.ClockUnschedulable) {
+	if err != nil && fault.Has(err, fault.ClockUnschedulable) {
 		return 1<<63 - 1, nil
 	}
 	return d, err

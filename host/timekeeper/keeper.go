@@ -4,6 +4,7 @@ package timekeeper
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -24,16 +25,16 @@ type Keeper struct {
 
 	// order makes installations happen one after the other; it guards the fields below.
 	order      sync.Mutex
-	graph      ident.Revision // the newest revision that Install brought
-	followed   map[ident.Domain]clock.Lifecycle
+	graph      ident.Revision    // the newest revision that Install brought
+	followed   []clock.Lifecycle // what InstallFences brought last
 	followedAt ident.Revision
 	observers  []Observer
 
 	mu struct {
 		sync.Mutex
-		cells      map[ident.Domain]*cell
-		installed  chan struct{} // closed by the first Install
-		first      bool          // it is closed
+		cells      map[ident.Domain]*cell // written under order too, so that who holds order may read without mu
+		installed  chan struct{}          // closed by the first Install
+		first      bool                   // it is closed
 		advertised ident.Revision
 	}
 }
@@ -62,8 +63,8 @@ func (k *Keeper) Observe(o Observer) {
 	k.order.Lock()
 	defer k.order.Unlock()
 	k.observers = append(k.observers, o)
-	for _, d := range k.domains() {
-		c := k.cell(d)
+	for _, d := range slices.Sorted(maps.Keys(k.mu.cells)) {
+		c := k.mu.cells[d]
 		c.mu.Lock()
 		l, revision := c.current.Load().lifecycle, c.mu.revision
 		c.mu.Unlock()
@@ -74,7 +75,7 @@ func (k *Keeper) Observe(o Observer) {
 	}
 }
 
-// Install brings every domain of a committed revision, as the first step of its graph installation: a task of the revision never finds a clock that is not
+// Install brings every domain of a committed revision, each once, as the first step of its graph installation: a task of the revision never finds a clock that is not
 // there (C-024, C-050, C-081). Domains that all lacks are removed: they read as missing before anything of them is discarded (C-082). Revisions
 // come in ascending order; an older or repeated one changes nothing that is newer (C-051). A change of authority that InstallFences has brought, or that it
 // could not bring before this lifecycle was installed, wins over the older one of this revision.
@@ -85,23 +86,22 @@ func (k *Keeper) Install(all []clock.Lifecycle, revision ident.Revision) {
 		return
 	}
 	k.graph = revision
-	present := make(map[ident.Domain]clock.Lifecycle, len(all))
-	for _, l := range all {
-		present[l.Domain] = l
+	for _, d := range k.gone(all) {
+		k.remove(d, revision)
 	}
-	for _, d := range k.domains() {
-		if l, still := present[d]; !still || k.created(d) != l.Created {
-			k.remove(d, revision)
-		}
-	}
+	ahead := k.ahead(revision)
 	for _, l := range all {
 		at := revision
-		if f, ok := k.followed[l.Domain]; ok && k.followedAt > revision && (f == l || l.OnlyFenceDiffers(f)) {
+		if f, ok := ahead[l.Domain]; ok && l.OnlyFenceDiffers(f) {
 			l, at = f, k.followedAt
 		}
-		k.install(l, at, true)
+		k.install(l, at)
 	}
-	k.advertise(present, revision)
+	if ahead != nil && k.equals(k.followed) {
+		k.advertise(k.followedAt)
+	} else if k.equals(all) {
+		k.advertise(revision)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.mu.first {
@@ -111,32 +111,43 @@ func (k *Keeper) Install(all []clock.Lifecycle, revision ident.Revision) {
 }
 
 // InstallFences follows a committed revision ahead of its graph installation (C-049). Where an installed clock differs from the committed one in nothing
-// but its fence, the committed fence is installed at once; every other difference waits for Install. Revisions come in ascending order.
+// but its fence, the committed fence is installed at once; every other difference waits for Install. Revisions come in ascending order. The keeper keeps
+// all; nobody may write it any more.
 func (k *Keeper) InstallFences(all []clock.Lifecycle, revision ident.Revision) {
 	k.order.Lock()
 	defer k.order.Unlock()
 	if revision < k.followedAt {
 		return
 	}
-	k.followed, k.followedAt = make(map[ident.Domain]clock.Lifecycle, len(all)), revision
+	k.followed, k.followedAt = all, revision
 	for _, l := range all {
-		k.followed[l.Domain] = l
-		if c := k.cell(l.Domain); c != nil {
+		if c := k.mu.cells[l.Domain]; c != nil {
 			if held := c.current.Load().lifecycle; held == l || held.OnlyFenceDiffers(l) {
-				k.install(l, revision, false)
+				k.install(l, revision)
 			}
 		}
 	}
-	k.advertise(k.followed, revision)
+	if k.equals(all) {
+		k.advertise(revision)
+	}
+}
+
+// ahead is what InstallFences has brought of a later revision, by domain; nil if there is none. k.order is held.
+func (k *Keeper) ahead(revision ident.Revision) map[ident.Domain]clock.Lifecycle {
+	if k.followedAt <= revision {
+		return nil
+	}
+	m := make(map[ident.Domain]clock.Lifecycle, len(k.followed))
+	for _, l := range k.followed {
+		m[l.Domain] = l
+	}
+	return m
 }
 
 // install brings one domain; k.order is held.
-func (k *Keeper) install(l clock.Lifecycle, revision ident.Revision, create bool) {
-	c := k.cell(l.Domain)
+func (k *Keeper) install(l clock.Lifecycle, revision ident.Revision) {
+	c := k.mu.cells[l.Domain]
 	if c == nil {
-		if !create {
-			return
-		}
 		c = newCell(k.utc)
 		c.install(l, revision)
 		k.mu.Lock()
@@ -152,7 +163,7 @@ func (k *Keeper) install(l clock.Lifecycle, revision ident.Revision, create bool
 
 // remove takes a domain away; k.order is held.
 func (k *Keeper) remove(d ident.Domain, revision ident.Revision) {
-	k.cell(d).remove(revision)
+	k.mu.cells[d].remove(revision)
 	k.mu.Lock()
 	delete(k.mu.cells, d)
 	k.mu.Unlock()
@@ -161,13 +172,8 @@ func (k *Keeper) remove(d ident.Domain, revision ident.Revision) {
 	}
 }
 
-// advertise raises the advertised revision if every clock the node holds equals a committed revision, fences included (C-061). k.order is held.
-func (k *Keeper) advertise(committed map[ident.Domain]clock.Lifecycle, revision ident.Revision) {
-	if revision < k.followedAt && k.equals(k.followed) {
-		revision = k.followedAt
-	} else if !k.equals(committed) {
-		return
-	}
+// advertise raises the advertised revision: every clock the node holds equals that revision, fences included (C-061). k.order is held.
+func (k *Keeper) advertise(revision ident.Revision) {
 	k.mu.Lock()
 	newer := revision > k.mu.advertised
 	if newer {
@@ -181,18 +187,41 @@ func (k *Keeper) advertise(committed map[ident.Domain]clock.Lifecycle, revision 
 	}
 }
 
-func (k *Keeper) equals(committed map[ident.Domain]clock.Lifecycle) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// equals says that the node holds exactly the clocks of a committed revision. k.order is held.
+func (k *Keeper) equals(committed []clock.Lifecycle) bool {
 	if len(committed) != len(k.mu.cells) {
 		return false
 	}
-	for d, c := range k.mu.cells {
-		if committed[d] != c.current.Load().lifecycle {
+	for _, l := range committed {
+		if c := k.mu.cells[l.Domain]; c == nil || c.current.Load().lifecycle != l {
 			return false
 		}
 	}
 	return true
+}
+
+// gone are the installed domains that a revision no longer has, also those that it has again under the same name, ascending. k.order is held.
+func (k *Keeper) gone(all []clock.Lifecycle) (names []ident.Domain) {
+	stay := 0
+	for _, l := range all {
+		if c := k.mu.cells[l.Domain]; c != nil && c.current.Load().lifecycle.Created == l.Created {
+			stay++
+		}
+	}
+	if stay == len(k.mu.cells) {
+		return nil
+	}
+	created := make(map[ident.Domain]ident.Revision, len(all))
+	for _, l := range all {
+		created[l.Domain] = l.Created
+	}
+	for d, c := range k.mu.cells {
+		if at, still := created[d]; !still || c.current.Load().lifecycle.Created != at {
+			names = append(names, d)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Advertised is the newest revision that all clocks of the node matched at once; 0 before the first.
@@ -263,20 +292,4 @@ func (k *Keeper) cell(domain ident.Domain) *cell {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.mu.cells[domain]
-}
-
-func (k *Keeper) created(domain ident.Domain) ident.Revision {
-	return k.cell(domain).current.Load().lifecycle.Created
-}
-
-// domains are the names of the installed domains, ascending.
-func (k *Keeper) domains() []ident.Domain {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	names := make([]ident.Domain, 0, len(k.mu.cells))
-	for d := range k.mu.cells {
-		names = append(names, d)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -46,7 +46,7 @@ func TestReportsOfOthersAreRefused(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if k.cell("none") != nil || len(k.domains()) != 3 {
+	if k.cell("none") != nil || len(k.mu.cells) != 3 {
 		t.Fatal("a report created a domain")
 	}
 	if err := k.Receive(2, report(l, 7)); err != nil {

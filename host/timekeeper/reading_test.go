@@ -265,6 +265,69 @@ func TestCurrentGeneration(t *testing.T) {
 	}
 }
 
+// A read needs neither a lock nor a table: it goes through while every writer is held.
+func TestReadsTakeNoLock(t *testing.T) {
+	// req: C-078, C-203
+	k := New(Config{UTC: newManual().utc})
+	k.Install(all(paced("farm", 1, 1, self)), 1)
+	h, w := k.Retain("farm", 1), watch(t, k, "farm")
+	c := k.cell("farm")
+	k.order.Lock()
+	k.mu.Lock()
+	c.mu.Lock()
+	defer k.order.Unlock()
+	defer k.mu.Unlock()
+	defer c.mu.Unlock()
+	for range 10_000 {
+		if reading(t, h) != origin {
+			t.Fatal("a wrong reading")
+		}
+		_, _, _, err := h.Window()
+		_, err2 := h.Until(vtime.LogicalFromNS(0))
+		_, err3 := w.Logical(1)
+		if _, ok := w.Observed(); !ok || err != nil || err2 != nil || err3 != nil {
+			t.Fatal(err, err2, err3)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		_, _ = h.Snapshot()
+		_, _ = h.Now()
+		_, _, _, _ = h.Window()
+		_, _ = h.Until(vtime.LogicalFromNS(1 << 62))
+	}); n != 0 {
+		t.Fatalf("%v allocations", n)
+	}
+}
+
+// Every node computes its own reading from the mapping: with equal UTC equal ones, however late it joined; the offset of a host shows multiplied by the rate.
+func TestReadingsOfSeveralNodes(t *testing.T) {
+	// req: C-001, C-026, C-148
+	l := paced("farm", 1, 1, self)
+	l.Mapping.Rate = 60
+	var sources []*manual
+	var nodes []*Handle
+	for _, late := range []time.Duration{0, time.Second, time.Hour} {
+		for _, s := range sources {
+			s.step(late)
+		}
+		utc := newManual()
+		if len(sources) > 0 {
+			utc.ns.Store(sources[0].ns.Load())
+		}
+		k := New(Config{UTC: utc.utc})
+		k.Install(all(l), 1)
+		sources, nodes = append(sources, utc), append(nodes, k.Retain("farm", 1))
+	}
+	want := reading(t, nodes[0])
+	if want != origin+60*3601e9 || reading(t, nodes[1]) != want || reading(t, nodes[2]) != want {
+		t.Fatalf("%d, %d, %d", want, reading(t, nodes[1]), reading(t, nodes[2]))
+	}
+	sources[1].step(20 * time.Millisecond)
+	if got := reading(t, nodes[1]) - want; got != 12e8 {
+		t.Fatalf("a host 20 ms ahead reads %d ns ahead", got)
+	}
+}
+
 // Readers race replacements of every kind: what each sees is one whole installation, and readings of a generation never decrease, over all readers.
 func TestReadersRaceInstallations(t *testing.T) {
 	// req: C-015, C-070, C-078, C-080, C-213 half: the explored schedules of the other checks are in the rest of this package and in the simulation

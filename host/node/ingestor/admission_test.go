@@ -155,18 +155,26 @@ func TestRefusedRowsAreTriedAgain(t *testing.T) {
 	})
 }
 
-// TIMESTAMP NOW is the reading of the window itself, so that one answer holds for the group.
+// TIMESTAMP NOW is the reading of the window itself, so that one answer holds for the group. TIME RATE moves the frontier sooner and scales nothing else.
 func TestTimestampNowInAPacedDomain(t *testing.T) {
-	// req: C-129, C-018
+	// req: C-018 half: what else it does not scale is shown where it is used, C-129
 	for _, c := range []struct {
-		at       time.Duration
+		rate     float64
+		wait     time.Duration // physical
+		at       time.Duration // domain time from the origin
 		skew     time.Duration
 		admitted bool
-	}{{10050 * time.Millisecond, 50 * time.Millisecond, true}, {10051 * time.Millisecond, 50 * time.Millisecond, false}, {10999 * time.Millisecond, time.Second, true}} {
-		runBy(t, paced(1, c.skew), source(wide, "TIMESTAMP NOW"+toReadings+sendFlaws+general), goods(3), func(b *bench) {
+	}{
+		{1, 10050 * time.Millisecond, 10050 * time.Millisecond, 50 * time.Millisecond, true},
+		{1, 10051 * time.Millisecond, 10051 * time.Millisecond, 50 * time.Millisecond, false},
+		{1, 10999 * time.Millisecond, 10999 * time.Millisecond, time.Second, true},
+		{50, 201 * time.Millisecond, 10050 * time.Millisecond, 50 * time.Millisecond, true},
+		{50, 202 * time.Millisecond, 10100 * time.Millisecond, 50 * time.Millisecond, false},
+	} {
+		runBy(t, paced(c.rate, c.skew), source(wide, "TIMESTAMP NOW"+toReadings+sendFlaws+general), goods(3), func(b *bench) {
 			r, flaws := b.Reader("readings"), b.Reader("flaws")
 			b.src.Size = 3
-			b.pass(c.at)
+			b.pass(c.wait)
 			b.start()
 			now := origin.Add(c.at).UnixNano()
 			switch seen := r.Seen(); {
