@@ -183,8 +183,15 @@ func (g *generator) opening(name ident.Domain) registry.Opening {
 }
 
 func (g *generator) frozen(name ident.Domain) []registry.Frozen {
-	o := g.opening(name)
-	return []registry.Frozen{{Operation: 1, Start: &o}, {Operation: 2, Resource: g.name("bound"), Version: 2}}[:g.pick("frozen", 3)]
+	var list []registry.Frozen
+	if g.pick("frozen start", 2) == 0 {
+		o := g.opening(name)
+		list = append(list, registry.Frozen{Operation: 1, Start: &o})
+	}
+	if g.pick("frozen version", 2) == 0 {
+		list = append(list, registry.Frozen{Operation: 2, Resource: g.name("bound"), Version: 2})
+	}
+	return list
 }
 
 func (g *generator) reconcile(name ident.Domain) registry.Body {
