@@ -131,7 +131,8 @@ func TestStepsOfUTCWhileWaiting(t *testing.T) {
 }
 
 func TestNoticesWakeWithoutEnding(t *testing.T) {
-	// req: C-030, C-074, C-135, C-207 half: that no other package arms timers is checked over the repository
+	// req: C-030, C-074, C-135
+	// req: C-207 half: that no other package arms timers is checked over the repository
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(t, 1)
 		c := w.wait(t.Context(), 10*time.Second)
@@ -212,7 +213,8 @@ func TestOtherEndsOfAWait(t *testing.T) {
 
 // Every wakeup of a waiter races every other: whatever comes first, it ends once, and never early.
 func TestWaitersRaceEverything(t *testing.T) {
-	// req: C-135, C-213 half: one of its checks
+	// req: C-135
+	// req: C-213 half: one of its checks
 	for n := range 60 {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWaiting(t, 1)

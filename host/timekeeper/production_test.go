@@ -97,7 +97,8 @@ func same(t *testing.T, got []string, want ...string) {
 
 // A cluster of one produces its ticks without a network; START and STOP move them; a stop of the process does not end them.
 func TestOneNodeTicks(t *testing.T) {
-	// req: C-028, C-053, C-057, C-064 half: the order of the shutdown is the engine's
+	// req: C-028, C-053, C-057
+	// req: C-064 half: the order of the shutdown is the engine's
 	synctest.Test(t, func(t *testing.T) {
 		n := newPlant()
 		l := now("farm", 1, 1, self)
@@ -124,7 +125,8 @@ func TestOneNodeTicks(t *testing.T) {
 
 // What was installed before the production began is produced too, from the latest due tick.
 func TestProductionStartsWithWhatIsInstalled(t *testing.T) {
-	// req: C-052, C-146
+	// req: C-052
+	// req: C-146 half: a restart of the whole node is the engine's
 	synctest.Test(t, func(t *testing.T) {
 		k := New(Config{})
 		k.Install(all(now("farm", 1, 1, self)), 1)

@@ -46,7 +46,8 @@ func TestReadingIsTheProjection(t *testing.T) {
 
 // UTC steps back by five seconds, then by ever so little and often: readings are flat, then advance; progress is never lost.
 func TestReadingsDoNotDecrease(t *testing.T) {
-	// req: C-015, I04
+	// req: C-015
+	// req: I04
 	utc := newManual()
 	k := New(Config{UTC: utc.utc})
 	k.Install(all(paced("farm", 1, 1, self), unpaced("plain", 1)), 1)
@@ -113,7 +114,8 @@ func TestWatermarkOfAnInstallation(t *testing.T) {
 
 // Four typed errors, each with what to do, and never a reading of UTC in their place.
 func TestUnreadableClocks(t *testing.T) {
-	// req: C-075, C-076, C-002 half: the check of imports and of clock owners covers expressions and connectors
+	// req: C-075, C-076
+	// req: C-002 half: the check of imports and of clock owners covers expressions and connectors
 	utc := newManual()
 	k := New(Config{UTC: utc.utc})
 	running := paced("farm", 2, 1, self)
@@ -213,7 +215,9 @@ func TestUntil(t *testing.T) {
 
 // Execution time and window of a group come from one observation, and the pause from the same publication.
 func TestOneReadForTimeAndWindow(t *testing.T) {
-	// req: C-125, C-071, C-133, C-030 half: who sets the pause is the engine's
+	// req: C-125, C-073, C-133
+	// req: C-071 half: the last start point is no part of a lifecycle
+	// req: C-030 half: who sets the pause is the engine's
 	reads := 0
 	utc := newManual()
 	k := New(Config{UTC: func() vtime.UTC { reads++; return utc.utc() }})
@@ -330,7 +334,8 @@ func TestReadingsOfSeveralNodes(t *testing.T) {
 
 // Readers race replacements of every kind: what each sees is one whole installation, and readings of a generation never decrease, over all readers.
 func TestReadersRaceInstallations(t *testing.T) {
-	// req: C-015, C-070, C-078, C-080, C-213 half: the explored schedules of the other checks are in the rest of this package and in the simulation
+	// req: C-015, C-070, C-078, C-080
+	// req: C-213 half: the explored schedules of the other checks are in the rest of this package and in the simulation
 	utc := newManual()
 	k := New(Config{UTC: utc.utc})
 	k.Install(all(paced("farm", 1, 1, self)), 1)

@@ -10,7 +10,8 @@ import (
 )
 
 func TestEveryClockHasAnOwner(t *testing.T) {
-	// req: C-144, C-002, C-207, C-137 half: that the two kinds of deadline do not mix is shown by the compiler, below
+	// req: C-144, C-002, C-207
+	// req: C-137 half: that the two kinds of deadline do not mix is shown by the compiler, below
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,7 @@ func planted(t *testing.T, file, text string) {
 func TestPlantedReadsAreFound(t *testing.T) {
 	// req: C-144, C-211
 	planted(t, "host/expr/plant.go", plant)
-	for _, label := range []string{"//go:build harness\n\n", "// Package plant is a test kit.\n//\n// req: C-211\n", "//go:build testing || !linux\n\n/* a comment\nof two lines with time.Now() */\n"} {
+	for _, label := range []string{"//go:build harness\n\n", "// Package plant is a test kit.\n//\n// It is not.\n", "//go:build testing || !linux\n\n/* a comment\nof two lines with time.Now() */\n"} {
 		planted(t, "host/node/nodetest/plant.go", label+plant) // a label gives no permission, and moves the lines
 	}
 	planted(t, "broken/plant.go", "package plant\n\nimport \"time\"\n\nfunc f() {\n\t_ = time.Now() // want time.Now\n")

@@ -48,7 +48,8 @@ func exports(t *testing.T, packages ...string) types.Importer {
 
 // Logical and physical deadlines do not convert: each wait takes its own kind and refuses the other. These are signatures, evidence for no behaviour.
 func TestDeadlinesDoNotMix(t *testing.T) {
-	// req: C-137, C-212 half: the call-outs of expressions come with UDFs
+	// req: C-137
+	// req: C-212 half: the call-outs of expressions come with UDFs
 	from := exports(t, module+"/host/timekeeper", module+"/host/osclock", module+"/host/kernel/vtime", "context", "time")
 	for _, c := range []struct {
 		body string

@@ -26,16 +26,21 @@ var origin = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 func paced(rate float64, skew time.Duration) func(*nodetest.World) ingestor.Clock {
 	return func(w *nodetest.World) ingestor.Clock {
 		k := timekeeper.New(timekeeper.Config{})
-		k.Install([]clock.Lifecycle{{
-			Domain: nodetest.Domain, Created: 1, Generation: 3, Running: true, Paced: true, Pace: clock.Pace{Period: 1e9, Skew: uint64(skew)},
-			Mapping: clock.Mapping{WallStartedAt: osclock.UTC(), LogicalStart: vtime.LogicalFromNS(origin.UnixNano()), Rate: rate},
-			Fence:   clock.Fence{Revision: 1, Authority: clock.Authority{Node: 1}},
-		}}, 1)
+		k.Install([]clock.Lifecycle{generation(rate, skew)}, 1)
 		h, err := k.Bind(nodetest.Domain, 3)
 		if err != nil {
 			w.T.Fatal(err)
 		}
 		return h
+	}
+}
+
+// generation is a running generation that starts now.
+func generation(rate float64, skew time.Duration) clock.Lifecycle {
+	return clock.Lifecycle{
+		Domain: nodetest.Domain, Created: 1, Generation: 3, Running: true, Paced: true, Pace: clock.Pace{Period: 1e9, Skew: uint64(skew)},
+		Mapping: clock.Mapping{WallStartedAt: osclock.UTC(), LogicalStart: vtime.LogicalFromNS(origin.UnixNano()), Rate: rate},
+		Fence:   clock.Fence{Revision: 1, Authority: clock.Authority{Node: 1}},
 	}
 }
 
@@ -74,7 +79,9 @@ func wets(rows []string) (out []int) {
 
 // At domain time 10.5 s: centres at 0..10 s, each with 100 ms on both sides. The refused rows go through each route's policy by themselves, the others on.
 func TestPacedAdmission(t *testing.T) {
-	// req: C-125, C-126 half: the limit of 256 centres is proved with the window, C-127, C-130, C-131, I05, I07
+	// req: C-125, C-127, C-130, C-131
+	// req: C-126 half: the limit of 256 centres is proved with the window
+	// req: I05, I07
 	const skew = 100 * time.Millisecond
 	lines := []string{
 		event(1, -skew-1),                  // late
@@ -134,7 +141,8 @@ func TestPacedAdmission(t *testing.T) {
 
 // Under LOG the refused rows, and no others, are not acknowledged; they are tried again when domain time has come nearer.
 func TestRefusedRowsAreTriedAgain(t *testing.T) {
-	// req: C-131, I05
+	// req: C-131
+	// req: I05
 	lines := []string{event(1, 0), event(2, time.Second), event(3, 0)}
 	runBy(t, paced(1, 100*time.Millisecond), source(wide, "TIMESTAMP AT seen"+toReadings+log+general), lines, func(b *bench) {
 		r := b.Reader("readings")
@@ -157,7 +165,8 @@ func TestRefusedRowsAreTriedAgain(t *testing.T) {
 
 // TIMESTAMP NOW is the reading of the window itself, so that one answer holds for the group. TIME RATE moves the frontier sooner and scales nothing else.
 func TestTimestampNowInAPacedDomain(t *testing.T) {
-	// req: C-018 half: what else it does not scale is shown where it is used, C-129
+	// req: C-129
+	// req: C-018 half: what else it does not scale is shown where it is used
 	for _, c := range []struct {
 		rate     float64
 		wait     time.Duration // physical
@@ -188,9 +197,46 @@ func TestTimestampNowInAPacedDomain(t *testing.T) {
 	}
 }
 
+// While no node is the clock's authority nothing is judged and nothing is lost; UTC does not take its place.
+func TestIngestionWaitsForItsClock(t *testing.T) {
+	// req: C-075
+	// req: C-043 half: who loses and assigns the authority is the control plane's
+	k := timekeeper.New(timekeeper.Config{})
+	var l clock.Lifecycle
+	text := source(wide, "TIMESTAMP NOW"+toReadings+log+general)
+	runBy(t, func(*nodetest.World) ingestor.Clock {
+		l = generation(1, time.Second)
+		l.Fence.Authority = clock.Authority{}
+		k.Install([]clock.Lifecycle{l}, 1)
+		return k.Retain(nodetest.Domain, 3)
+	}, text, goods(3), func(b *bench) {
+		r := b.Reader("readings")
+		b.src.Size = 3
+		b.start()
+		b.when(700 * time.Millisecond)
+		b.want(0, 3, b.in.Observe().Status)
+		if len(r.Rows()) != 0 || len(b.in.Observe().Rejected) != 0 {
+			b.T.Fatalf("%q %v", r.Rows(), b.in.Observe().Rejected)
+		}
+		l.Fence = clock.Fence{Revision: 2, Authority: clock.Authority{Node: 1}}
+		k.InstallFences([]clock.Lifecycle{l}, 2)
+		b.when(1500 * time.Millisecond)
+		if got := wets(r.Rows()); len(got) != 3 {
+			b.T.Fatalf("rows %v", got)
+		}
+		for _, s := range r.Seen() {
+			if s.Low[0] < origin.UnixNano() || s.Low[0] > origin.Add(2*time.Second).UnixNano() {
+				b.T.Fatalf("an event time of %d", s.Low[0])
+			}
+		}
+		b.want(3, 0, ingestor.Running)
+	})
+}
+
 // An unpaced domain has no window: every timestamp of the range is admitted as it is.
 func TestUnpacedAdmitsEveryTimestamp(t *testing.T) {
-	// req: C-010, C-133, I07
+	// req: C-010, C-133
+	// req: I07
 	lines := []string{
 		`{"bed":"a","seen":"1677-09-21T00:12:43.145224192Z","wet":1}`, `{"bed":"b","seen":"2262-04-11T23:47:16.854775807Z","wet":2}`,
 		`{"bed":"c","seen":"1677-09-21T00:12:43.145224191Z","wet":3}`, `{"bed":"d","seen":"2262-04-11T23:47:16.854775808Z","wet":4}`, `{"bed":"e","seen":"1970-01-01T00:00:00Z","wet":5}`,

@@ -13,7 +13,8 @@ import (
 )
 
 func TestTicksGoToThisNodeAndToEveryPeer(t *testing.T) {
-	// req: C-053, C-056, C-057 half: the wire of the request comes with the link
+	// req: C-053, C-056
+	// req: C-057 half: the wire of the request comes with the link
 	r := newRig(t, 0)
 	r.peer(2, 9, true)
 	r.peer(3, 9, true)
@@ -225,7 +226,8 @@ func TestQuotaIsSharedInTurn(t *testing.T) {
 
 // A tick beyond the range is a typed failure, told once; the due one before it has gone out.
 func TestEndOfTime(t *testing.T) {
-	// req: C-017, C-147 half: log and event are the driver's
+	// req: C-017
+	// req: C-147 half: log and event are the driver's
 	r := newRig(t, 0)
 	l := lifecycle("farm", 1, 1, 1)
 	l.Mapping.LogicalStart = vtime.LogicalFromNS(math.MaxInt64 - 5)

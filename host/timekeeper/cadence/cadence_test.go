@@ -40,6 +40,7 @@ func TestFirstOccurrence(t *testing.T) {
 // Ten missed intervals are one run, at the newest of them, and the schedule stays where it was anchored.
 func TestMissedOccurrencesCollapse(t *testing.T) {
 	// req: C-140
+	// req: C-142 half: the pollers that pass the scheduled instant on come with their connectors
 	c, _ := New(at(7), 100, Immediately)
 	for _, step := range []struct {
 		now, want, next int64 // want 0: nothing due
