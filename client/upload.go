@@ -79,17 +79,17 @@ func (c *Client) Upload(ctx context.Context, o UploadOptions) (UploadOutcome, er
 type uploading struct {
 	client  *Client
 	options UploadOptions
-	folder  *folder
+	folder  *Folder
 	// doubt says that some attempt sent the whole archive.
 	doubt bool
 }
 
 func (x *uploading) run(ctx context.Context) (UploadOutcome, *Error) {
 	var err error
-	if x.folder, err = openFolder(ctx, x.options.Directory); err != nil {
+	if x.folder, err = OpenFolder(ctx, x.options.Directory); err != nil {
 		return UploadOutcome{}, x.local(ctx, err)
 	}
-	defer x.folder.close()
+	defer x.folder.Close()
 	delay := backoff{}
 	patience, stop := context.WithTimeout(ctx, x.client.config.CallTimeout)
 	for attempt := 1; ; attempt++ {

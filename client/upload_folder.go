@@ -19,8 +19,8 @@ import (
 // MaxSkipped is how many skipped entries an outcome names.
 const MaxSkipped = 100
 
-// folder is the folder of an upload. It was looked through once, so that its size is known; it is read while it is sent.
-type folder struct {
+// Folder is a folder that can be uploaded. It was looked through once, so that its size is known; it is read while it is sent.
+type Folder struct {
 	root  *os.Root
 	files uint64
 	bytes uint64
@@ -30,8 +30,8 @@ type folder struct {
 	skippedMore int
 }
 
-// openFolder looks a folder through. Errors have the code resource.folder.
-func openFolder(ctx context.Context, path string) (*folder, error) {
+// OpenFolder looks a folder through. Errors have the code resource.folder. Client.Upload does it by itself.
+func OpenFolder(ctx context.Context, path string) (*Folder, error) {
 	if path == "" {
 		return nil, unusable("no folder is named", nil)
 	}
@@ -39,7 +39,7 @@ func openFolder(ctx context.Context, path string) (*folder, error) {
 	if err != nil {
 		return nil, unusable("the folder cannot be opened", err)
 	}
-	f := &folder{root: root, space: archive.EndSpace}
+	f := &Folder{root: root, space: archive.EndSpace}
 	err = f.walk(ctx, ".", func(e archive.Entry, _ fs.FileInfo) error {
 		f.space += e.Space()
 		if !e.Dir {
@@ -52,15 +52,16 @@ func openFolder(ctx context.Context, path string) (*folder, error) {
 		err = unusable("the folder "+path+" holds no regular file", nil)
 	}
 	if err != nil {
-		f.close()
+		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *folder) close() { _ = f.root.Close() }
+// Close ends the use of the folder.
+func (f *Folder) Close() { _ = f.root.Close() }
 
-func (f *folder) skip(path, why string) {
+func (f *Folder) skip(path, why string) {
 	if len(f.skipped) == MaxSkipped {
 		f.skippedMore++
 		return
@@ -69,7 +70,7 @@ func (f *folder) skip(path, why string) {
 }
 
 // walk shows directories and regular files in the order of an archive, and what it leaves out.
-func (f *folder) walk(ctx context.Context, dir string, visit func(archive.Entry, fs.FileInfo) error, skip func(path, why string)) error {
+func (f *Folder) walk(ctx context.Context, dir string, visit func(archive.Entry, fs.FileInfo) error, skip func(path, why string)) error {
 	entries, err := fs.ReadDir(f.root.FS(), dir) // sorted by name, which is the order of components
 	if err != nil {
 		return unusable("", err)
@@ -126,8 +127,9 @@ func modeWords(m fs.FileMode) string {
 	return "a special file"
 }
 
-// send writes the archive of the folder. An error of to comes as it is.
-func (f *folder) send(ctx context.Context, to io.Writer) error {
+// Send writes the archive of the folder, whose BLAKE3 digest is the identity of the version. An error of to comes as it is; others have the
+// code resource.folder.
+func (f *Folder) Send(ctx context.Context, to io.Writer) error {
 	w := archive.NewWriter(to)
 	buffer := make([]byte, uploadChunk)
 	err := f.walk(ctx, ".", func(e archive.Entry, info fs.FileInfo) error {
@@ -143,7 +145,7 @@ func (f *folder) send(ctx context.Context, to io.Writer) error {
 }
 
 // sendFile sends one file, which must still be what the walk saw.
-func (f *folder) sendFile(w *archive.Writer, e archive.Entry, seen fs.FileInfo, buffer []byte) error {
+func (f *Folder) sendFile(w *archive.Writer, e archive.Entry, seen fs.FileInfo, buffer []byte) error {
 	file, err := f.root.OpenFile(e.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that took the name does not block
 	if err != nil {
 		return unusable("", err)

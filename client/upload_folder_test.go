@@ -41,13 +41,13 @@ func check(t *testing.T, err error) {
 }
 
 // packed opens a folder and gives its archive.
-func packed(t *testing.T, dir string) (*folder, []byte) {
+func packed(t *testing.T, dir string) (*Folder, []byte) {
 	t.Helper()
-	f, err := openFolder(t.Context(), dir)
+	f, err := OpenFolder(t.Context(), dir)
 	check(t, err)
-	t.Cleanup(f.close)
+	t.Cleanup(f.Close)
 	var b bytes.Buffer
-	check(t, f.send(t.Context(), &b))
+	check(t, f.Send(t.Context(), &b))
 	if uint64(b.Len()) != f.space {
 		t.Fatalf("the archive has %d bytes, %d were announced", b.Len(), f.space)
 	}
@@ -130,7 +130,7 @@ func TestFolderThatCannotBePacked(t *testing.T) {
 		if path != "" {
 			path = filepath.Join(dir, path)
 		}
-		_, err := openFolder(t.Context(), path)
+		_, err := OpenFolder(t.Context(), path)
 		if !fault.Has(err, fault.ResourceFolder) || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -165,11 +165,11 @@ func TestFolderChangesWhileItIsSent(t *testing.T) {
 			for _, path := range []string{"a", "b", "c"} {
 				put(t, dir, path, strings.Repeat(path, 3000))
 			}
-			f, err := openFolder(t.Context(), dir)
+			f, err := OpenFolder(t.Context(), dir)
 			check(t, err)
-			defer f.close()
+			defer f.Close()
 			var b bytes.Buffer
-			err = f.send(t.Context(), writerFunc(func(p []byte) (int, error) {
+			err = f.Send(t.Context(), writerFunc(func(p []byte) (int, error) {
 				if b.Len() == 0 { // the walk has seen all of the folder before the first byte
 					one.change(t, filepath.Join(dir, "b"))
 				}

@@ -27,7 +27,7 @@ const (
 type uploadStream struct {
 	session *session
 	options UploadOptions
-	folder  *folder
+	folder  *Folder
 	wait    time.Duration
 
 	stream  *quic.Stream
@@ -82,7 +82,7 @@ func (u *uploadStream) exchange(ctx context.Context) (wire.UploadResult, *Error)
 	}
 	u.accepted = true
 	u.chunk, u.digest = make([]byte, 0, uploadChunk), archive.NewDigest()
-	err := u.folder.send(ctx, u)
+	err := u.folder.Send(ctx, u)
 	if err == nil {
 		err = u.flush()
 	}

@@ -86,13 +86,31 @@ func (s *Store) Files(d Digest) ([]FileInfo, error) {
 	return list, nil
 }
 
-// Stat says what a stored version is. The manifest is checked as a whole, the archive by its length. Faults: resource.missing,
+// Check says whether a version is there, by length and identity, whatever its size. Reading its files checks more. Faults: resource.missing,
 // resource.damaged, resource.storage.
+func (s *Store) Check(d Digest) error {
+	v, err := readEnd(filepath.Join(s.folder(d), manifestName))
+	if err == nil && v.Digest != d {
+		err = damage(errors.New("it does not end as that of this version"))
+	}
+	if err != nil {
+		return s.unreadable(d, err)
+	}
+	_, err = s.measured(d, v)
+	return err
+}
+
+// Stat says what a stored version is. The manifest is checked as a whole, the archive by its length. Faults as Check.
 func (s *Store) Stat(d Digest) (Version, error) {
 	v, err := s.manifest(d, func(FileInfo) {})
 	if err != nil {
 		return Version{}, err
 	}
+	return s.measured(d, v)
+}
+
+// measured sees that the archive has the length that the manifest says.
+func (s *Store) measured(d Digest, v Version) (Version, error) {
 	info, err := os.Stat(filepath.Join(s.folder(d), archiveName))
 	switch {
 	case err != nil:

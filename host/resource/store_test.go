@@ -296,18 +296,20 @@ func TestDamage(t *testing.T) {
 		damage func(t *testing.T, dir string)
 		code   fault.Code
 		words  string
+		// shows: also without reading all of it.
+		shows bool
 	}{
-		"content":            {change(archiveName, 512, 'X'), fault.ResourceDamaged, `the content of "a" does not fit its digest`},
-		"archive truncated":  {truncate(archiveName, 515), fault.ResourceDamaged, "it ends too early"},
-		"archive gone":       {func(t *testing.T, dir string) { remove(t, dir, archiveName) }, fault.ResourceMissing, "no files"},
-		"manifest gone":      {func(t *testing.T, dir string) { remove(t, dir, manifestName) }, fault.ResourceMissing, "no files"},
-		"manifest magic":     {change(manifestName, 0, 'X'), fault.ResourceDamaged, "it is no manifest"},
-		"manifest format":    {change(manifestName, 8, 2), fault.ResourceDamaged, "it has format 2"},
-		"manifest offset":    {change(manifestName, 14, 1), fault.ResourceDamaged, "its digest does not fit"},
-		"manifest path":      {change(manifestName, int64(headSize+recordSize), 'c'), fault.ResourceDamaged, "its digest does not fit"},
-		"manifest truncated": {truncate(manifestName, 40), fault.ResourceDamaged, "it ends too early"},
-		"manifest empty":     {truncate(manifestName, 0), fault.ResourceDamaged, "it ends too early"},
-		"manifest longer":    {truncate(manifestName, 300), fault.ResourceDamaged, "bytes follow its end"},
+		"content":            {change(archiveName, 512, 'X'), fault.ResourceDamaged, `the content of "a" does not fit its digest`, false},
+		"archive truncated":  {truncate(archiveName, 515), fault.ResourceDamaged, "it ends too early", true},
+		"archive gone":       {func(t *testing.T, dir string) { remove(t, dir, archiveName) }, fault.ResourceMissing, "no files", true},
+		"manifest gone":      {func(t *testing.T, dir string) { remove(t, dir, manifestName) }, fault.ResourceMissing, "no files", true},
+		"manifest magic":     {change(manifestName, 0, 'X'), fault.ResourceDamaged, "it is no manifest", false},
+		"manifest format":    {change(manifestName, 8, 2), fault.ResourceDamaged, "it has format 2", false},
+		"manifest offset":    {change(manifestName, 14, 1), fault.ResourceDamaged, "its digest does not fit", false},
+		"manifest path":      {change(manifestName, int64(headSize+recordSize), 'c'), fault.ResourceDamaged, "its digest does not fit", false},
+		"manifest truncated": {truncate(manifestName, 40), fault.ResourceDamaged, "it ends too early", true},
+		"manifest empty":     {truncate(manifestName, 0), fault.ResourceDamaged, "it ends too early", true},
+		"manifest longer":    {truncate(manifestName, 300), fault.ResourceDamaged, "bytes follow its end", true},
 		"other manifest": {func(t *testing.T, dir string) {
 			other := fresh(t, Options{})
 			d := mustUpload(t, other, pack(t, map[string]string{"a": "content", "b": "else"}))
@@ -318,12 +320,18 @@ func TestDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-		}, fault.ResourceDamaged, "it belongs to another version"},
+		}, fault.ResourceDamaged, "it belongs to another version", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fresh(t, Options{})
 			mustUpload(t, s, packed)
+			if err := s.Check(d); err != nil {
+				t.Fatal(err)
+			}
 			one.damage(t, s.folder(d))
+			if err := s.Check(d); one.shows != fault.Has(err, one.code) || err != nil && !one.shows {
+				t.Fatal(err)
+			}
 			_, err := s.Read(d, "a", 100)
 			isFault(t, err, one.code, one.words)
 			f, _, err := s.Open(d, "a")
