@@ -215,8 +215,8 @@ func TestIngestionWaitsForItsClock(t *testing.T) {
 		b.start()
 		b.when(700 * time.Millisecond)
 		b.want(0, 3, b.in.Observe().Status)
-		if len(r.Rows()) != 0 || len(b.in.Observe().Rejected) != 0 {
-			b.T.Fatalf("%q %v", r.Rows(), b.in.Observe().Rejected)
+		if o := b.in.Observe(); len(r.Rows()) != 0 || len(o.Rejected) != 0 || !strings.Contains(o.Transient, "no node is its clock's authority") {
+			b.T.Fatalf("%q %+v", r.Rows(), o)
 		}
 		l.Fence = clock.Fence{Revision: 2, Authority: clock.Authority{Node: 1}}
 		k.InstallFences([]clock.Lifecycle{l}, 2)
@@ -230,6 +230,9 @@ func TestIngestionWaitsForItsClock(t *testing.T) {
 			}
 		}
 		b.want(3, 0, ingestor.Running)
+		if o := b.in.Observe(); o.Transient != "" {
+			b.T.Fatalf("%+v", o)
+		}
 	})
 }
 

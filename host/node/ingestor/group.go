@@ -34,12 +34,14 @@ type group struct {
 	// window admits the rows of a paced domain; paced is false where there is none.
 	window   clock.Window
 	paced    bool
-	admitted []byte   // a bit by row of the message
-	tokens   []uint64 // by row of batch, from first on
-	first    int
-	good     []int32 // rows of batch that are no source errors
-	text     []byte
-	touched  []*keyed
+	admitted []byte // a bit by row of the message
+	// clockless says that the clock could not be read for the last group.
+	clockless bool
+	tokens    []uint64 // by row of batch, from first on
+	first     int
+	good      []int32 // rows of batch that are no source errors
+	text      []byte
+	touched   []*keyed
 
 	again    int
 	rejected map[string]uint64
@@ -61,10 +63,17 @@ func (g *group) run(l *lanes.Lane, in arrow.RecordBatch, from, to int) {
 	filtered := 0
 	snapshot, window, paced, err := g.i.config.Clock.Window()
 	if err != nil {
+		why := g.i.clockFailure(err)
 		for _, t := range g.tokens {
-			g.i.window.Fail(t, g.i.clockFailure(err), false, l.Now())
+			g.i.window.Fail(t, why, false, l.Now())
 		}
+		g.clockless = true
+		g.i.stats.setTransient(why.Error())
 		return
+	}
+	if g.clockless {
+		g.clockless = false
+		g.i.stats.setTransient("")
 	}
 	g.now, g.window, g.paced = snapshot.Now, window, paced
 	payloads := in.Column(connector.SourcePayload).(*array.Binary)
