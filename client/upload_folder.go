@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/nervix-go/nervix/host/kernel/archive"
@@ -57,6 +59,22 @@ func OpenFolder(ctx context.Context, path string) (*Folder, error) {
 	}
 	return f, nil
 }
+
+// ExpandHome gives a path that begins with `~/`, or is `~`, its place in the home folder of the user; others stay as they are.
+func ExpandHome(path string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || rest != "" && rest[0] != '/' {
+		return path, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", unusable("the home folder of "+path+" is not known", err)
+	}
+	return filepath.Join(home, rest), nil
+}
+
+// Skipped are entries that are left out, at most MaxSkipped; more counts the others.
+func (f *Folder) Skipped() (named []Skipped, more int) { return f.skipped, f.skippedMore }
 
 // Close ends the use of the folder.
 func (f *Folder) Close() { _ = f.root.Close() }

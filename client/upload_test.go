@@ -169,7 +169,7 @@ func TestUpload(t *testing.T) {
 	}
 	ledger := &ledger{}
 	handler := uploads.New(uploads.Config{Control: ledger, Store: kept{store}})
-	t.Cleanup(handler.Wait)
+	t.Cleanup(func() { _ = handler.Wait(context.Background()) })
 	_, config := listen(t, dataDir(t), "127.0.0.1:0", handler)
 	c := dial(t, config)
 	const size = 300_000

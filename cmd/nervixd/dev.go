@@ -197,8 +197,9 @@ func listen(n *node, o devOptions) (l *listeners, err error) {
 		Open: func(s transport.Opened) lanes.Handler {
 			return commands.New(executor{n}, about{n}, s.User, ident.Domain(s.Domain))
 		},
-		Clocks: sessionClocks{n.clocks},
-		Log:    o.logger(n),
+		Clocks:  sessionClocks{n.clocks},
+		Uploads: n.uploads,
+		Log:     o.logger(n),
 	})
 	if l.sessionAddr, err = l.sessions.Listen(o.session, &certificates.ResetKey); err != nil {
 		return l, fmt.Errorf("--session-listen: %w", err)

@@ -23,6 +23,8 @@ import (
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/host/registry"
+	"github.com/nervix-go/nervix/host/resource"
+	"github.com/nervix-go/nervix/host/session/uploads"
 	"github.com/nervix-go/nervix/host/state"
 	"github.com/nervix-go/nervix/host/timekeeper"
 	"github.com/nervix-go/nervix/host/users"
@@ -46,19 +48,21 @@ type nodeOptions struct {
 
 // node is everything a host runs except its listeners.
 type node struct {
-	options nodeOptions
-	dir     *datadir.Dir
-	admin   datadir.Credentials
-	store   *state.Store
-	plugins *supervise.Host
-	clocks  *timekeeper.Keeper
-	ticks   *timekeeper.Production
-	unfence func()
-	engine  *engine.Engine
-	raft    *dragon.Log
-	control *control.Control
-	keeper  *revisionKeeper
-	opened  atomic.Bool
+	options   nodeOptions
+	dir       *datadir.Dir
+	admin     datadir.Credentials
+	store     *state.Store
+	resources *resource.Store
+	uploads   *uploads.Uploads
+	plugins   *supervise.Host
+	clocks    *timekeeper.Keeper
+	ticks     *timekeeper.Production
+	unfence   func()
+	engine    *engine.Engine
+	raft      *dragon.Log
+	control   *control.Control
+	keeper    *revisionKeeper
+	opened    atomic.Bool
 }
 
 // openNode opens the data folder and everything above it, in the order in which each part needs the one before.
@@ -90,12 +94,15 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	}
 	identity := n.dir.Identity()
 
-	// 2. The node-local store.
+	// 2. The node-local store, and the files of uploaded versions.
 	path, err := n.dir.Sub("state")
 	if err != nil {
 		return n, err
 	}
 	if n.store, err = state.Open(path, state.Options{Node: identity.Node, Folder: identity.Cluster, Logger: o.log}); err != nil {
+		return n, err
+	}
+	if err = n.openResources(); err != nil {
 		return n, err
 	}
 
@@ -121,7 +128,7 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	}
 	n.followFences()
 	n.control, err = control.Open(ctx, control.Config{
-		Log: n.raft, Checker: checker{plugins: n.plugins, fileRoot: o.fileRoot, state: n.raft.State}, Installer: n.engine, Inspector: n.engine, Hasher: hasher{},
+		Log: n.raft, Checker: checker{plugins: n.plugins, fileRoot: o.fileRoot, state: n.raft.State}, Installer: n.engine, Inspector: inspector{n}, Hasher: hasher{},
 		Clocks: domainTime{n.clocks}, ListDomains: engine.ListDomains,
 		Cluster: identity.Cluster.String(), Users: []registry.User{{Name: datadir.AdminUser, PHC: phc}},
 		Node:   registry.Node{ID: identity.Node, Incarnation: n.dir.Incarnation(), Logical: identity.Node.String() + ".node", Session: o.session},
@@ -130,6 +137,7 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	if err != nil {
 		return n, err
 	}
+	n.serveUploads()
 	n.opened.Store(true)
 	n.keeper, err = n.keepRevision()
 	return n, err
@@ -217,6 +225,9 @@ func (n *node) close() error {
 		ctx, cancel := osclock.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		errs = append(errs, f(ctx))
+	}
+	if n.uploads != nil {
+		bounded(n.uploads.Wait)
 	}
 	if n.control != nil {
 		n.control.Close()

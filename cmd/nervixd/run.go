@@ -18,6 +18,7 @@ import (
 	"github.com/nervix-go/nervix/host/engine"
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/nspl/ast"
 	"github.com/nervix-go/nervix/host/nspl/parse"
 	"github.com/nervix-go/nervix/host/observe"
 	"github.com/nervix-go/nervix/host/osclock"
@@ -167,6 +168,13 @@ func (r *fileRun) apply(ctx context.Context, statements []parse.Parsed) error {
 	var domain ident.Domain
 	var transaction ident.Reference
 	for _, s := range statements {
+		if up, ok := s.Stmt.(*ast.Upload); ok {
+			if err := r.upload(ctx, domain, !transaction.IsZero(), up); err != nil {
+				tell(r.source, fault.Diagnostics{*err})
+				return failed{}
+			}
+			continue
+		}
 		out := r.node.control.Execute(ctx, control.Request{
 			User: datadir.AdminUser, Domain: domain, Text: r.source[s.Span.Offset:s.Span.End()], Transaction: transaction,
 		})

@@ -151,7 +151,7 @@ func newNode(t *testing.T, change func(*Config)) *node {
 		change(&c)
 	}
 	n.Uploads = New(c)
-	t.Cleanup(n.Wait)
+	t.Cleanup(func() { _ = n.Wait(context.Background()) })
 	return n
 }
 

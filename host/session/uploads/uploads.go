@@ -66,8 +66,20 @@ func New(c Config) *Uploads {
 	return u
 }
 
-// Wait returns when the readers of all streams have ended. The transport has closed the streams before.
-func (u *Uploads) Wait() { u.readers.Wait() }
+// Wait returns when the readers of all streams have ended, which they do when the transport closed the streams; or with the cause of ctx.
+func (u *Uploads) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		u.readers.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 // Upload implements transport.Uploads.
 func (u *Uploads) Upload(ctx context.Context, opened transport.Opened, stream io.ReadWriter) {
