@@ -35,6 +35,7 @@ type devOptions struct {
 	session, http, admin       string
 	drain                      time.Duration
 	logFormat                  string
+	guests                     guestOptions
 }
 
 func devCommand() *cobra.Command {
@@ -61,6 +62,7 @@ SIGINT and SIGTERM stop intake and let admitted work settle. Exits: 0 drained, 1
 	f.StringVar(&o.fileRoot, "file-root", "", "folder below which files may be read and written (default: the working directory)")
 	f.DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long admitted work may settle on a stop")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	o.guests.flags(f)
 	return c
 }
 
@@ -71,7 +73,7 @@ func dev(o devOptions) error {
 	}
 	ctx, stop := stopSignals()
 	defer stop()
-	n, err := openNode(ctx, nodeOptions{data: o.data, connectors: o.connectors, fileRoot: o.fileRoot, session: o.session, log: log})
+	n, err := openNode(ctx, nodeOptions{data: o.data, connectors: o.connectors, fileRoot: o.fileRoot, session: o.session, log: log, guests: o.guests})
 	if err != nil {
 		return err
 	}
@@ -106,6 +108,9 @@ func prepare(o *devOptions) (*slog.Logger, error) {
 	log, err := observe.NewLogger(os.Stderr, o.logFormat)
 	if err != nil {
 		return nil, usage(err.Error())
+	}
+	if err := o.guests.check(); err != nil {
+		return nil, err
 	}
 	if o.drain < 0 {
 		return nil, usage("--drain-timeout is negative")

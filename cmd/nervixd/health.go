@@ -17,7 +17,11 @@ func (n *node) readings() []observe.Reading {
 			Metric: observe.ConnectorRestartsTotal, Value: float64(c.Restarts), Labels: []string{c.Kind, n.engine.NodeName()},
 		})
 	}
-	return out
+	guests, me := n.guests.Usage(), []string{n.engine.NodeName()}
+	return append(out,
+		observe.Reading{Metric: observe.GuestInstances, Value: float64(guests.Stores), Labels: me},
+		observe.Reading{Metric: observe.GuestMemoryBytes, Value: float64(guests.LinearBytes), Labels: me},
+	)
 }
 
 // checks are what /readyz asks.

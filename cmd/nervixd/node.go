@@ -29,6 +29,8 @@ import (
 	"github.com/nervix-go/nervix/host/timekeeper"
 	"github.com/nervix-go/nervix/host/users"
 	"github.com/nervix-go/nervix/plugins/supervise"
+	guestengine "github.com/nervix-go/nervix/wasm/engine"
+	"github.com/nervix-go/nervix/wasm/instances"
 )
 
 // startTimeout bounds the opening of a node: leader, replay, installation of the committed revision.
@@ -43,6 +45,7 @@ type nodeOptions struct {
 	connectors string
 	fileRoot   string
 	session    string // the address clients are told
+	guests     guestOptions
 	log        *slog.Logger
 }
 
@@ -55,6 +58,8 @@ type node struct {
 	resources *resource.Store
 	uploads   *uploads.Uploads
 	plugins   *supervise.Host
+	guests    *guestengine.Engine
+	modules   *instances.Modules
 	clocks    *timekeeper.Keeper
 	ticks     *timekeeper.Production
 	unfence   func()
@@ -110,9 +115,12 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	if err = n.openPlugins(); err != nil {
 		return n, err
 	}
+	if err = n.openGuests(); err != nil {
+		return n, err
+	}
 	n.openClocks(clock.Authority{Node: identity.Node, Incarnation: n.dir.Incarnation()})
 	n.engine = engine.New(engine.Config{
-		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, Clocks: n.clocks,
+		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, Clocks: n.clocks, Modules: n.modules,
 		PositionFields: n.positionFields, Term: n.term,
 	})
 
@@ -129,7 +137,7 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	n.followFences()
 	n.control, err = control.Open(ctx, control.Config{
 		Log: n.raft, Checker: checker{plugins: n.plugins, fileRoot: o.fileRoot, state: n.raft.State}, Installer: n.engine, Inspector: inspector{n}, Hasher: hasher{},
-		Clocks: domainTime{n.clocks}, ListDomains: engine.ListDomains,
+		Modules: moduleJudge{n.modules}, Clocks: domainTime{n.clocks}, ListDomains: engine.ListDomains,
 		Cluster: identity.Cluster.String(), Users: []registry.User{{Name: datadir.AdminUser, PHC: phc}},
 		Node:   registry.Node{ID: identity.Node, Incarnation: n.dir.Incarnation(), Logical: identity.Node.String() + ".node", Session: o.session},
 		Logger: o.log,
@@ -149,6 +157,9 @@ func (n *node) raftFailed(reason string, err error) {
 	code, exit := fault.ControlStorage, exitFailure
 	if errno := syscall.Errno(0); !n.opened.Load() && !errors.As(err, &errno) {
 		code, exit = fault.DaemonDamaged, exitData
+		if fault.Has(err, fault.ControlFormat) {
+			code = fault.ControlFormat // the folder is whole, only of another version
+		}
 	}
 	n.options.log.Error(reason, "folder", n.dir.Path(), "code", code, "error", err)
 	os.Exit(exit)
@@ -240,6 +251,9 @@ func (n *node) close() error {
 	}
 	if n.engine != nil {
 		bounded(n.engine.Close)
+	}
+	if n.guests != nil {
+		bounded(n.guests.Close)
 	}
 	if n.plugins != nil {
 		bounded(n.plugins.Close)

@@ -40,6 +40,7 @@ type runOptions struct {
 	format, logFormat          string
 	drain                      time.Duration
 	cpuProfile                 string
+	guests                     guestOptions
 }
 
 func runCommand() *cobra.Command {
@@ -66,6 +67,7 @@ Without --data nothing is kept: each run reads its sources from the beginning. E
 	f.StringVar(&o.format, "format", "text", "text or jsonl")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long admitted work may settle on a stop")
+	o.guests.flags(f)
 	f.StringVar(&o.cpuProfile, "cpu-profile", "", "write a CPU profile of the daemon to this file")
 	return c
 }
@@ -73,6 +75,9 @@ Without --data nothing is kept: each run reads its sources from the beginning. E
 func runFile(path string, o runOptions) error {
 	if o.format != "text" && o.format != "jsonl" {
 		return usage(fmt.Sprintf("--format %q is unknown: use text or jsonl", o.format))
+	}
+	if err := o.guests.check(); err != nil {
+		return err
 	}
 	log, err := observe.NewLogger(os.Stderr, o.logFormat)
 	if err != nil {
@@ -99,7 +104,7 @@ func runFile(path string, o runOptions) error {
 	}
 	ctx, stop := stopSignals()
 	defer stop()
-	n, err := openNode(ctx, nodeOptions{data: o.data, connectors: o.connectors, fileRoot: o.fileRoot, log: log})
+	n, err := openNode(ctx, nodeOptions{data: o.data, connectors: o.connectors, fileRoot: o.fileRoot, log: log, guests: o.guests})
 	if err != nil {
 		return err
 	}

@@ -74,22 +74,27 @@ func (e *Emitter) arm(l *lanes.Lane, now vtime.Logical) {
 		due = vtime.LogicalFromNS(1<<63 - 1)
 	}
 	e.dueAt = due
-	l.Arm(&e.timer, f.Each, lanes.Func(e.expired))
+	l.Arm(&e.timer, e.untilDue(), lanes.Func(e.expired)) // domain time may run faster or slower than the timer (C-143)
 }
 
 func (e *Emitter) expired(l *lanes.Lane) {
 	if !e.plan.Flush.Immediate {
-		left, err := e.config.Clock.Until(e.dueAt)
-		if err != nil {
-			left = clockRetry
-		}
-		if left > 0 {
+		if left := e.untilDue(); left > 0 {
 			l.Arm(&e.timer, left, lanes.Func(e.expired))
 			return
 		}
 	}
 	e.due = true
 	e.publish(l)
+}
+
+// untilDue is the physical time until the flush deadline.
+func (e *Emitter) untilDue() time.Duration {
+	left, err := e.config.Clock.Until(e.dueAt)
+	if err != nil {
+		return clockRetry
+	}
+	return left
 }
 
 // publish offers the unanswered payloads, as many as one attempt holds. From here until all are answered the relays are held back.
