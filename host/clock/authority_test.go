@@ -20,7 +20,8 @@ func candidates() *rapid.Generator[[]Authority] {
 }
 
 func TestSelectionIsDeterministic(t *testing.T) {
-	// req: C-036, C-038, C-039
+	// req: C-038, C-039
+	// req: C-036 half: the leader makes the candidates
 	rapid.Check(t, func(t *rapid.T) {
 		d := ident.Domain(rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "domain"))
 		c := candidates().Draw(t, "candidates")
@@ -82,7 +83,7 @@ func paced(generation ident.Generation, f Fence) Lifecycle {
 }
 
 func TestReconcileKeepsWhoIsEligible(t *testing.T) {
-	// req: C-035, C-043, C-008, C-041, C-042 half: commits are counted in the cluster's tests
+	// req: C-035, C-043, C-008, C-041, C-042 half: the decision alone
 	rapid.Check(t, func(t *rapid.T) {
 		l := paced(ident.Generation(rapid.Uint64Range(1, 9).Draw(t, "generation")), Fence{Revision: rapid.Uint64Range(1, 9).Draw(t, "revision")})
 		if rapid.Bool().Draw(t, "assigned") {
@@ -112,7 +113,7 @@ func TestReconcileKeepsWhoIsEligible(t *testing.T) {
 }
 
 func TestReassignIsACompareAndSet(t *testing.T) {
-	// req: C-040, C-041, C-008
+	// req: C-040, C-041, C-008 half: the decision alone
 	l := paced(4, Fence{7, Authority{2, 3}})
 	next := Fence{8, Authority{1, 1}}
 	got, ok := Reassign(l, 4, l.Fence, next)

@@ -174,7 +174,8 @@ func TestProjectionNeverDecreases(t *testing.T) {
 }
 
 func TestFailuresSayWhatAndWhy(t *testing.T) {
-	// req: C-017, C-147 half: event and log are the drivers'
+	// req: C-017
+	// req: C-147 half: event and log are the drivers'
 	start := vtime.UTCFromNS(1704067200000000000)
 	m, _ := NewMapping(start, vtime.LogicalFromNS(9223372036854775000), 60)
 	_, rangeErr := m.At(vtime.UTCFromNS(1704067260000000000))

@@ -14,7 +14,7 @@ import (
 )
 
 func TestObservation(t *testing.T) {
-	// req: C-043 half: the state alone, C-075 half: the state alone, C-086
+	// req: C-043, C-075, C-086 half: the state alone
 	running := paced(4, Fence{7, Authority{2, 3}})
 	unmapped, unassigned, moved, unpaced := running, running, running, running
 	unmapped.Mapping = Mapping{}
@@ -96,7 +96,7 @@ func TestUnpacedClockIsUTC(t *testing.T) {
 }
 
 func TestOnlyTheFenceMayGoAhead(t *testing.T) {
-	// req: C-049 half: the judgement alone, C-050 half: the judgement alone
+	// req: C-049, C-050 half: the judgement alone
 	l := paced(4, Fence{7, Authority{2, 3}})
 	change := func(f func(*Lifecycle)) Lifecycle { n := l; f(&n); return n }
 	fence := func(n *Lifecycle) { n.Fence = Fence{8, Authority{1, 1}} }

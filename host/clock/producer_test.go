@@ -33,7 +33,8 @@ func utc(ns int64) vtime.UTC   { return vtime.UTCFromNS(ns) }
 func mono(ns int64) vtime.Mono { return vtime.MonoFromNS(ns) }
 
 func TestProducerEmitsTheFirstTickAtTheOrigin(t *testing.T) {
-	// req: C-053, C-056 half: the wire is the link's
+	// req: C-053
+	// req: C-056 half: the wire is the link's
 	l := producing(2, 100)
 	p := newProducer(t, l)
 	e, err := p.Step(utc(1000), mono(7))
@@ -81,7 +82,8 @@ func TestProducerKeepsTheGapAfterALateTick(t *testing.T) {
 }
 
 func TestProducerWithoutAPastEmitsTheLatestDueTick(t *testing.T) {
-	// req: C-052, C-146 half: recovery of the mapping is the registry's
+	// req: C-052
+	// req: C-146 half: recovery of the mapping is the registry's
 	p := newProducer(t, producing(1e6, 1e9))
 	e, err := p.Step(utc(1000+123_456_789), mono(0))
 	if err != nil || !e.Emitted || e.Report.Tick.ID != 123_457 {
@@ -121,7 +123,8 @@ func TestProducerAndSteppedUTC(t *testing.T) {
 }
 
 func TestProducerAtTheEndOfTheRange(t *testing.T) {
-	// req: C-017, C-147 half: event and log are the drivers'
+	// req: C-017
+	// req: C-147 half: event and log are the drivers'
 	// Tick 2 lies beyond the range; tick 1 still goes out.
 	p := newProducer(t, producing(1, 1<<63+100))
 	e, err := p.Step(utc(1000), mono(0))
@@ -150,7 +153,8 @@ func TestProducerAtTheEndOfTheRange(t *testing.T) {
 }
 
 func TestProducerBelongsToOneInstallation(t *testing.T) {
-	// req: C-047, C-048 half: order of retirement is the driver's
+	// req: C-047
+	// req: C-048 half: order of retirement is the driver's
 	l := producing(1, 100)
 	p := newProducer(t, l)
 	if !p.Serves(l, self) || p.Lifecycle() != l {

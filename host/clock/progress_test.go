@@ -18,7 +18,8 @@ func report(l Lifecycle, id uint64, utc int64) Progress {
 }
 
 func TestAcceptanceNeedsEveryFact(t *testing.T) {
-	// req: C-065 half: the connection's proof is the link's, C-066, C-009
+	// req: C-066
+	// req: C-009, C-065 half: the judgement alone
 	l := paced(4, Fence{7, Authority{2, 3}})
 	good := report(l, 5, 100)
 	if err := Accepts(l, 2, good); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestStartForms(t *testing.T) {
-	// req: C-007, C-019 half: the handler counts its reads, C-020, C-021, C-023 half: one log entry is the registry's
+	// req: C-007, C-019, C-020, C-021, C-023 half: the decision alone
 	sampled := vtime.UTCFromNS(1_700_000_000_000_000_000)
 	readable := vtime.LogicalFromNS(-500)
 	voters := []Authority{{2, 1}, {1, 5}}
@@ -50,7 +50,7 @@ func TestStartForms(t *testing.T) {
 }
 
 func TestStartOfAnUnpacedDomain(t *testing.T) {
-	// req: C-010, C-023 half: one log entry is the registry's
+	// req: C-010, C-023 half: the decision alone
 	stopped := Lifecycle{Domain: "d", Created: 3, Generation: 6}
 	want := stopped
 	want.Running, want.Generation = true, 7
@@ -62,7 +62,8 @@ func TestStartOfAnUnpacedDomain(t *testing.T) {
 }
 
 func TestStartRefusals(t *testing.T) {
-	// req: C-012, C-022
+	// req: C-012
+	// req: C-022 half: the decision alone
 	paced := Lifecycle{Domain: "d", Created: 3, Paced: true, Pace: Pace{Period: 9}}
 	unpaced := Lifecycle{Domain: "d", Created: 3}
 	running := unpaced
@@ -96,7 +97,7 @@ func TestStartRefusals(t *testing.T) {
 }
 
 func TestStopRevokes(t *testing.T) {
-	// req: C-028 half: progress and waiters are the timekeeper's, C-007, C-041
+	// req: C-007, C-028, C-041 half: the decision alone
 	l := paced(4, Fence{7, Authority{2, 3}})
 	stopped := Stop(l)
 	want := Lifecycle{Domain: "d", Created: 3, Generation: 4, Paced: true, Pace: l.Pace, Fence: Fence{Revision: 8}}

@@ -125,7 +125,8 @@ func (v vector) question() vector {
 }
 
 func TestConformanceVectors(t *testing.T) {
-	// req: C-013, C-016, C-017, C-053, C-126, C-127, C-111 half: each client library runs the same file
+	// req: C-013, C-016, C-017, C-053, C-126, C-127
+	// req: C-111 half: each client library runs the same file
 	if *rewrite {
 		writeVectors(t)
 	}

@@ -110,7 +110,8 @@ func TestAdmissionFollowsItsDefinition(t *testing.T) {
 }
 
 func TestSelectAgreesWithAdmits(t *testing.T) {
-	// req: C-132, C-130
+	// req: C-132
+	// req: C-130 half: that a group prepares once is the ingestor's
 	shapes := map[shape]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWindow(t)
@@ -255,7 +256,7 @@ func TestSelectAtTheEndsOfTheRange(t *testing.T) {
 }
 
 func TestLongColumnsAreReadInPages(t *testing.T) {
-	// req: C-130
+	// req: C-130 half: that a group prepares once is the ingestor's
 	m := Mapping{LogicalStart: vtime.LogicalFromNS(0), Rate: 1}
 	for _, p := range []Pace{{Period: 1000, Skew: 100}, {Period: 1000, Skew: 500}} {
 		w, err := WindowAt(m, p, vtime.LogicalFromNS(4_000_000))

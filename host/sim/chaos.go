@@ -196,6 +196,7 @@ const (
 // Heal ends all disturbances and checks, after a while, that every process holds what is committed and has the newest tick.
 func (s *Cluster) Heal() error {
 	err := s.Do("all heals", func() {
+		s.calm = true
 		clear(s.network.blocked)
 		s.network.drop, s.network.duplicate, s.network.slow, s.network.progress = 0, 0, 0, 0
 		for _, n := range s.nodes {

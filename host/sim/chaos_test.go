@@ -52,13 +52,10 @@ func committed(t *testing.T) []uint64 {
 
 // TestChaoticClusters runs every check after every event of 200 runs, and of thousands under NERVIX_SOAK=1.
 func TestChaoticClusters(t *testing.T) {
-	// req: C-004 half: simulated nodes, C-008 half: simulated nodes, C-009 half: simulated nodes, C-013 half: simulated nodes, C-015 half: simulated nodes
-	// req: C-023 half: simulated log, C-025 half: simulated nodes, C-028 half: simulated nodes, waiters are the timekeeper's, C-035 half: simulated nodes
-	// req: C-040 half: simulated log, C-041 half: simulated log, C-043 half: simulated nodes, C-047 half: simulated nodes, C-048 half: simulated nodes
-	// req: C-049 half: simulated nodes, C-050 half: simulated nodes, C-051 half: simulated nodes, C-052 half: simulated nodes, C-054 half: simulated nodes
-	// req: C-055 half: simulated nodes, C-058 half: simulated nodes, C-060 half: simulated nodes, C-061 half: simulated nodes, C-062 half: simulated nodes
-	// req: C-066 half: simulated nodes, C-067 half: simulated nodes, C-068 half: simulated nodes, C-069 half: simulated nodes, C-075 half: simulated nodes
-	// req: C-080 half: simulated nodes, C-082 half: simulated nodes, I04 half: simulated nodes
+	// req: C-004, C-008, C-009, C-013, C-015, C-025, C-028, C-035, C-043, C-047, C-048, C-049, C-050, C-051 half: simulated nodes
+	// req: C-052, C-054, C-055, C-058, C-060, C-061, C-062, C-066, C-067, C-068, C-069, C-075, C-080, C-082 half: simulated nodes
+	// req: C-023, C-040, C-041 half: simulated nodes and a simulated log
+	// req: I04 half: simulated nodes
 	if *only >= 0 {
 		c := configOf(uint64(*only))
 		c.Trace = func(line string) { t.Log(line) }

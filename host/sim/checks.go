@@ -236,6 +236,9 @@ func (p *process) checkSend(e authority.Send) {
 		}
 	}
 	held, to := p.domains[e.Report.Domain], p.peers[e.To]
+	if to != nil && to.answered[e.Report.Domain] == e.Report {
+		s.violate("repeated report", "%s sends %+v to %s, which has answered it", p.self, e.Report, e.To)
+	}
 	switch {
 	case held == nil || e.Report != held.last:
 		s.violate("old report", "%s sends %+v to %s", p.self, e.Report, e.To)

@@ -58,6 +58,8 @@ type Cluster struct {
 	nodes   []*node // node number i+1
 	network network
 	plane   plane
+	// calm keeps timers and graph installations from being late for no reason.
+	calm bool
 	// emitted are the ticks that processes emitted, the oldest first.
 	emitted []emission
 	// judged counts what the checks saw, so that tests can see that a run was worth something.

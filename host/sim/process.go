@@ -29,10 +29,13 @@ type process struct {
 
 	// followed is the newest revision that the process has learned of, graph the newest whose graph is installed.
 	followed, graph ident.Revision
-	// installing says that a graph installation is under way, following that the fences of a revision are being installed.
-	installing, following bool
-	proposing             map[ident.Domain]bool
-	peers                 map[ident.Node]*peer
+	// begun is the newest revision whose graph installation has begun, installing how many have not ended.
+	begun      ident.Revision
+	installing int
+	// following says that the fences of a revision are being installed.
+	following bool
+	proposing map[ident.Domain]bool
+	peers     map[ident.Node]*peer
 
 	domains map[ident.Domain]*seat
 }
@@ -43,6 +46,8 @@ type peer struct {
 	revision    ident.Revision
 	heard       int64
 	live        bool
+	// answered are the reports that the peer has answered since it was heard of last after a silence.
+	answered map[ident.Domain]clock.Progress
 }
 
 // flight is a request under way.
@@ -89,16 +94,17 @@ func (p *process) follow(r ident.Revision) {
 	p.reconcile(false)
 }
 
-// install begins the graph installation of the newest revision, one at a time.
+// install begins the graph installation of the newest revision: one at a time, or at times beside another one, so that they end in any order.
 func (p *process) install() {
 	s := p.node.cluster
-	if p.installing || p.graph == p.followed {
+	if p.begun == p.followed || p.installing > 0 && !s.chance(0.1) {
 		return
 	}
-	p.installing = true
+	p.installing++
+	p.begun = p.followed
 	r := p.followed
 	took := s.between(time.Millisecond, 80*time.Millisecond)
-	if s.chance(0.1) {
+	if !s.calm && s.chance(0.1) {
 		took = s.between(100*time.Millisecond, 3*time.Second)
 	}
 	s.after(took, "graph", func() { p.installed(r) })
@@ -114,7 +120,8 @@ func (p *process) installed(r ident.Revision) {
 		s.after(50*time.Millisecond, "graph hangs", func() { p.installed(r) })
 		return
 	}
-	p.installing, p.graph = false, r
+	p.installing--
+	p.graph = max(p.graph, r)
 	label := r
 	if s.breaks(LateGraphWins) {
 		label = p.followed
@@ -179,7 +186,7 @@ func (p *process) heard(from ident.Node, incarnation ident.Incarnation, revision
 	v := p.peers[from]
 	switch {
 	case v == nil || incarnation > v.incarnation:
-		v = &peer{incarnation: incarnation, revision: revision}
+		v = &peer{incarnation: incarnation, revision: revision, answered: map[ident.Domain]clock.Progress{}}
 		p.peers[from] = v
 	case incarnation < v.incarnation:
 		return
@@ -196,6 +203,9 @@ func (p *process) tell(id ident.Node, v *peer) {
 	known := authority.Peer{Node: id, Incarnation: v.incarnation, Revision: v.revision, Live: v.live}
 	if p.node.cluster.breaks(UnaskedReports) {
 		known.Revision = 1 << 40
+	}
+	if !v.live {
+		clear(v.answered)
 	}
 	p.machine.Peer(p.now(), known)
 	p.settle()
@@ -221,7 +231,7 @@ func (p *process) settle() {
 	}
 	p.wakeAt = due
 	late := s.between(0, time.Millisecond)
-	if s.chance(0.02) {
+	if !s.calm && s.chance(0.02) {
 		late = s.between(0, 2*time.Second)
 	}
 	s.queue.add(max(due+int64(late), p.node.stalled), "timer", func() { p.wake(due) })
@@ -305,7 +315,11 @@ func (p *process) end(a authority.Attempt, answered bool) {
 	if p.dead || p.flights[a] == nil {
 		return
 	}
+	f := p.flights[a]
 	delete(p.flights, a)
+	if v := p.peers[f.send.To]; v != nil && answered && !f.cancelled {
+		v.answered[f.send.Report.Domain] = f.send.Report
+	}
 	p.machine.Ended(p.now(), a, answered)
 	p.settle()
 }
