@@ -64,6 +64,11 @@ func (c *candidate) drop(i int, s *ast.Drop) {
 		c.unknownTarget(i, ref, s.Name.Span)
 		return
 	}
+	if s.Kind == ident.KindResource {
+		c.atChange(i, fault.At(fault.StageCheck, fault.RequestUnsupported, s.Name.Span, "versions of a resource are never deleted, so "+object(ref)+" is not dropped",
+			"an unused resource costs nothing but its files; DROP DOMAIN removes all resources of a domain")) // nspl 2.7
+		return
+	}
 	delete(c.entries, ref)
 	c.drops[ref] = drop{i, s.Name.Span}
 	c.touched[ref] = i
