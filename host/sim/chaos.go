@@ -118,6 +118,9 @@ func (s *Cluster) partition() {
 func (s *Cluster) step(n *node) {
 	size := []time.Duration{time.Millisecond, time.Second, time.Minute, time.Hour}[s.random.IntN(4)]
 	n.offset += s.between(-size, size)
+	if n.process != nil {
+		n.process.touched = true
+	}
 	s.judged.Steps++
 }
 

@@ -18,7 +18,7 @@ import (
 var only = flag.Int64("seed", -1, "run this seed alone, with a line for every event")
 
 // chaos is how long the disturbances of a run last.
-const chaos = 12 * time.Second
+const chaos = 10 * time.Second
 
 // configOf spreads seeds over clusters of one, three and five nodes, half of the larger ones with a node that joins late.
 func configOf(seed uint64) Config {

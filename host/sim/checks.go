@@ -254,22 +254,32 @@ func (p *process) checkFailure(f authority.Failure) {
 	}
 }
 
-// check runs after every event, over all processes.
+// check runs after every event: over all that the processes hold which it touched, and over the readings of all others every few events, since those
+// change by nothing but the time that passes.
 func (s *Cluster) check() {
+	everywhere := s.count%elsewhere == 0
 	for _, n := range s.nodes {
-		if n.process == nil {
+		p := n.process
+		if p == nil || !p.touched && !everywhere {
 			continue
 		}
-		for d, held := range n.process.domains {
-			n.process.checkReading(d, held)
-			if n.process.touched { // what follows changes by nothing else
-				n.process.checkFences(d, held)
-				n.process.checkTick(d, held)
+		for d, held := range p.domains {
+			p.checkReading(d, held)
+			if p.touched {
+				p.checkFences(d, held)
+				p.checkTick(d, held)
 			}
 		}
-		n.process.touched = false
+		p.touched = false
 	}
 }
+
+// elsewhere is after how many events the readings of untouched processes are checked, refusals after how many events the reasons of refused readings
+// are; their texts cost.
+const (
+	elsewhere = 4
+	refusals  = 8
+)
 
 // checkFences sees that no change of authority waits for the graph (C-049).
 func (p *process) checkFences(d ident.Domain, held *seat) {
@@ -345,9 +355,6 @@ func (p *process) checkReading(d ident.Domain, held *seat) {
 	}
 	held.mark, held.marked = want, true
 }
-
-// refusals is after how many events the reasons of refused readings are checked; their texts cost.
-const refusals = 8
 
 // checkRefusals sees that a reading which cannot be says why, and that the handle of the generation before is stale.
 func (p *process) checkRefusals(d ident.Domain, held *seat, want error) {

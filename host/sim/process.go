@@ -219,6 +219,7 @@ func (p *process) settle() {
 			p.carryOut(e)
 		}
 	}
+	p.touched = true
 	p.checkProducers()
 	s := p.node.cluster
 	at, armed := p.machine.Next()

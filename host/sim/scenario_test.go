@@ -76,7 +76,7 @@ func (s scene) held(n *node) *seat {
 // reads is what a node reads now.
 func (s scene) reads(n *node) vtime.Logical {
 	s.t.Helper()
-	s.does("read", func() {})
+	s.does("read", func() { n.process.touched = true })
 	h := s.held(n)
 	if !h.marked {
 		s.t.Fatalf("%s reads nothing", n.process.self)
