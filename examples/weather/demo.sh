@@ -5,7 +5,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 out=demo-out
 rm -rf "$out"
-mkdir -p "$out"
+mkdir -p "$out/guest"
+cp wasm/guest/testdata/c_counter.wasm "$out/guest/counter.wasm"
 sed "s#@ROOT@#$PWD#" examples/weather/weather.nspl >"$out/weather.nspl"
 echo "Running examples/weather/weather.nspl: 2,927 lines of daily weather, five of them damaged."
 echo
@@ -24,7 +25,7 @@ seconds=$(number "$out/summary.jsonl" '"kind":"run"' seconds)
 emitted=$(number "$out/summary.jsonl" '"kind":"emitter"' emitted)
 echo "ingestor daily        read $read_ lines, rejected $rejected:"
 grep '"kind":"ingestor"' "$out/summary.jsonl" | sed 's/.*"reasons":{\([^}]*\)}.*/\1/' | tr ',' '\n' | tr -d '"' | sed 's/^/                        /; s/:/ /'
-for f in wet range damaged; do
+for f in wet range trend damaged; do
   printf 'emitter  %-12s wrote %s records to %s\n' "${f}_file" "$(number "$out/summary.jsonl" "\"name\":\"${f}_file\"" emitted)" "$(ls $out/$f*.ndjson)"
 done
 awk -v r="$read_" -v e="$emitted" -v s="$seconds" 'BEGIN { printf "rates                 %d lines/s in, %d records/s out (start and drain included)\n", r/s, e/s }'
@@ -33,6 +34,8 @@ echo "A few wet days:"
 head -n 3 "$out/wet_days.ndjson" | sed 's/^/  /'
 echo "Days with a wide range of temperature:"
 head -n 3 "$out/range_days.ndjson" | sed 's/^/  /'
+echo "What the guest says of every fiftieth day of a kind (days so far, mean of the last seven maxima):"
+head -n 3 "$out/trends.ndjson" | sed 's/^/  /'
 echo "What became of the damaged lines:"
 sed 's/^/  /' "$out/damaged.ndjson"
 echo
