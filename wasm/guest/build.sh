@@ -14,7 +14,7 @@ here="$(cd "$(dirname "$0")" && pwd)"
 lang="${1:?usage: build.sh LANG [DIR]}"
 if [[ "$lang" == sums ]]; then
   cd "$here/testdata"
-  sha256sum -- *.wasm > SHA256SUMS
+  find . -name "*.wasm" -printf "%P\n" | LC_ALL=C sort | xargs sha256sum > SHA256SUMS
   exit
 fi
 [[ -x "$here/$lang/build.sh" ]] || { echo "build.sh: there is no recipe $lang/build.sh" >&2; exit 2; }

@@ -3,11 +3,13 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/nervix-go/nervix/wasm/engine"
 	"github.com/nervix-go/nervix/wasm/protocol"
@@ -99,10 +101,25 @@ func lengthened(b arrow.RecordBatch, text string) arrow.RecordBatch {
 	return nil
 }
 
-// packedInput is an input envelope with any Arrow bytes and any rows.
+// packedInput is an input envelope with any Arrow bytes and any rows. The Arrow bytes begin at a multiple of 16, as the host writes them.
 func packedInput(stream []byte, rows []*nervix_wasm.OutputRowT) []byte {
 	acks := &nervix_wasm.AckSidecarT{Rows: rows, Acked: []*nervix_wasm.AckTokenSetT{}, Nacked: []*nervix_wasm.NackSetT{}, MessageErrors: []*nervix_wasm.MessageErrorSetT{}}
-	return pack(nervix_wasm.MessagePayloadInputEnvelope, &nervix_wasm.InputEnvelopeT{ArrowIpcBatch: stream, Acks: acks})
+	b := flatbuffers.NewBuilder(1024)
+	sidecar := acks.Pack(b)
+	b.StartVector(1, len(stream), 16)
+	for _, one := range slices.Backward(stream) {
+		b.PlaceByte(one)
+	}
+	arrow := b.EndVector(len(stream))
+	nervix_wasm.InputEnvelopeStart(b)
+	nervix_wasm.InputEnvelopeAddArrowIpcBatch(b, arrow)
+	nervix_wasm.InputEnvelopeAddAcks(b, sidecar)
+	input := nervix_wasm.InputEnvelopeEnd(b)
+	nervix_wasm.MessageStart(b)
+	nervix_wasm.MessageAddPayloadType(b, nervix_wasm.MessagePayloadInputEnvelope)
+	nervix_wasm.MessageAddPayload(b, input)
+	b.FinishSizePrefixedWithFileIdentifier(nervix_wasm.MessageEnd(b), []byte(protocol.Identifier))
+	return b.FinishedBytes()
 }
 
 func batchDamaged(k *kit) error {

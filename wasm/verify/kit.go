@@ -55,7 +55,6 @@ const (
 // kit is one run.
 type kit struct {
 	ctx      context.Context
-	o        Options
 	wasm     []byte
 	engine   *engine.Engine
 	tap      *tap
@@ -78,41 +77,69 @@ func (n notApplicable) Error() string { return string(n) }
 // Run checks a module. The error is for a file that is no readable module, and for an engine that cannot be started; whatever else is wrong with the
 // module is in the report. The report has the same checks in the same order for every module.
 func Run(ctx context.Context, wasm []byte, o Options) (*Report, error) {
+	if _, err := engine.Inspect(wasm, o.limits()); err != nil {
+		return unusable(err)
+	}
+	k, err := newKit(ctx, wasm, o)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{}
+	for _, c := range checks() {
+		report.Findings = append(report.Findings, k.one(c))
+	}
+	return report, k.close()
+}
+
+func (o *Options) limits() *engine.Limits {
+	if o.Limits == (engine.Limits{}) {
+		o.Limits = Limits()
+	}
+	o.Limits.EnsureDefaults()
+	return &o.Limits
+}
+
+// newKit opens an engine and compiles the module.
+func newKit(ctx context.Context, wasm []byte, o Options) (*kit, error) {
 	if o.Fuel == 0 {
 		o.Fuel = 20_000_000_000
 	}
 	if o.Memory == 0 {
 		o.Memory = 1 << 30
 	}
-	k := &kit{ctx: ctx, o: o, wasm: wasm, tap: &tap{}, spec: engine.Spec{Fuel: o.Fuel, Memory: o.Memory}, offered: scenarios(o.Schemas)}
-	limits := o.Limits
-	if limits == (engine.Limits{}) {
-		limits = Limits()
-	}
-	limits.EnsureDefaults()
-	report := &Report{}
-	if _, err := engine.Inspect(wasm, &limits); err != nil {
-		return k.unusable(report, err)
-	}
+	k := &kit{ctx: ctx, wasm: wasm, tap: &tap{}, spec: engine.Spec{Fuel: o.Fuel, Memory: o.Memory}, offered: scenarios(o.Schemas)}
 	var err error
-	k.engine, err = engine.New(engine.Config{Profile: o.Profile, Limits: limits, Compiler: o.Compiler}, k.tap.open(o.Open))
+	k.engine, err = engine.New(engine.Config{Profile: o.Profile, Limits: *o.limits(), Compiler: o.Compiler}, k.tap.open(o.Open))
 	if err != nil {
 		return nil, err
 	}
-	if k.module, err = k.engine.Acquire(ctx, wasm); err == nil {
-		for _, c := range checks() {
-			report.Findings = append(report.Findings, k.one(c))
-		}
-		k.module.Release()
-		if k.swapped != nil {
-			k.swapped.Release()
+	if k.module, err = k.engine.Acquire(ctx, wasm); err != nil {
+		return nil, errors.Join(err, k.close())
+	}
+	return k, nil
+}
+
+// close frees everything.
+func (k *kit) close() error {
+	k.closeGuests()
+	for _, m := range []*engine.Module{k.module, k.swapped} {
+		if m != nil {
+			m.Release()
 		}
 	}
-	return report, errors.Join(err, k.engine.Close(context.WithoutCancel(ctx)))
+	return k.engine.Close(context.WithoutCancel(k.ctx))
+}
+
+func (k *kit) closeGuests() {
+	for _, g := range k.open {
+		_ = g.Close() // fails only while a call runs
+	}
+	k.open = nil
 }
 
 // unusable reports a module that lacks an export or imports something else, and refuses a file that is no module.
-func (k *kit) unusable(report *Report, err error) (*Report, error) {
+func unusable(err error) (*Report, error) {
+	report := &Report{}
 	bad := map[fault.Code]string{fault.WasmImport: "module.imports", fault.WasmExport: "module.exports"}[fault.CodeOf(err)]
 	if bad == "" {
 		return nil, err
@@ -136,12 +163,7 @@ func (c *check) finding(o Outcome, detail string) Finding {
 
 // one runs a check and closes its instances.
 func (k *kit) one(c check) Finding {
-	defer func() {
-		for _, g := range k.open {
-			_ = g.Close() // fails only while a call runs
-		}
-		k.open = nil
-	}()
+	defer k.closeGuests()
 	switch {
 	case k.ctx.Err() != nil:
 		return c.finding(NotApplicable, "the run was cancelled")

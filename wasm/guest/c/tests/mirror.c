@@ -3,7 +3,7 @@
 // A guest for tests of the header: it reads every value of a batch and writes it again as a generated column, of whatever types. Real guests
 // name input columns instead. One output with the fields of the input.
 #define NERVIX_GUEST_IMPLEMENTATION
-#include "nervix_guest.h"
+#include "../nervix_guest.h"
 
 static int32_t create(const nv_init *init) {
   if (init->output_count != 1 || init->outputs->count != init->input.count) return nv_fail("one output with the fields of the input is needed");
