@@ -28,6 +28,8 @@ func notAtomic(src *source) []defect {
 			word = "USE"
 		case *ast.CreateDomain:
 			word = "CREATE DOMAIN"
+		case *ast.Upload:
+			word = "UPLOAD RESOURCE"
 		default:
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 // node is the session of a run.
 type node interface {
 	Execute(ctx context.Context, c client.Command) (client.Outcome, error)
+	Upload(ctx context.Context, o client.UploadOptions) (client.UploadOutcome, error)
 }
 
 // batch sends the statements of the input in order, one request each.
@@ -56,6 +57,9 @@ func (b *batch) stopped(at int) {
 // execute sends one statement.
 func (b *batch) execute(ctx context.Context, statement int) result {
 	p := b.source.statements[statement-1]
+	if up, ok := p.Stmt.(*ast.Upload); ok {
+		return b.upload(ctx, statement, up)
+	}
 	inside := b.open
 	out, err := b.node.Execute(ctx, client.Command{Text: b.source.textOf(p), Domain: b.domain})
 	r := b.source.settle(ctx, statement, out, err)

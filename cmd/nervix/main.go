@@ -5,6 +5,7 @@
 //	nervix -c TEXT | -f FILE   executes NSPL statements, one request each
 //	nervix status              shows the node and its connectors
 //	nervix check FILE          reads a file without a node
+//	nervix upload RESOURCE DIR sends a folder as a new version of a resource
 //	nervix version             prints version, commit, Go and grammar version
 //
 // The whole input is parsed before anything is sent. A transaction opened by BEGIN belongs to the one session of the run, and the node
