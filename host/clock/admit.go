@@ -151,39 +151,21 @@ func (w *Window) word(ts *[rows]int64) uint64 {
 }
 
 // spanWord sets the bits of timestamps t with t-low < limit. The borrow of a compare goes into the word as the carry of an addition, which
-// compiles to one instruction each and to no branch. Groups of eight rows keep the chain of additions short.
+// compiles to one instruction each and to no branch. The first row ends as the highest bit, so the word is turned around.
 func spanWord(ts *[rows]int64, low, limit uint64) (word uint64) {
-	for i := 0; i < rows; i += 8 {
-		t := (*[8]int64)(ts[i : i+8])
-		var w, c uint64
-		_, c = bits.Sub64(uint64(t[7])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		_, c = bits.Sub64(uint64(t[6])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		_, c = bits.Sub64(uint64(t[5])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		_, c = bits.Sub64(uint64(t[4])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		_, c = bits.Sub64(uint64(t[3])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		_, c = bits.Sub64(uint64(t[2])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		_, c = bits.Sub64(uint64(t[1])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		_, c = bits.Sub64(uint64(t[0])-low, limit, 0)
-		w, _ = bits.Add64(w, w, c)
-		word = word>>8 | w<<56
+	for _, t := range ts {
+		_, c := bits.Sub64(uint64(t)-low, limit, 0)
+		word, _ = bits.Add64(word, word, c)
 	}
-	return word
+	return bits.Reverse64(word)
 }
 
 // gridWord sets the bits of timestamps that lie in the range of their centre. See prepareGrid.
 func gridWord(ts *[rows]int64, low, limit, base, factor, last, period uint64, shift uint) (word uint64) {
-	for i := rows - 1; i >= 0; i-- {
-		t := uint64(ts[i])
-		q := min((t-base)>>(shift&63)*factor>>quotientBits, last)
-		_, c := bits.Sub64(t-low-q*period, limit, 0)
+	for _, t := range ts {
+		q := min((uint64(t)-base)>>(shift&63)*factor>>quotientBits, last)
+		_, c := bits.Sub64(uint64(t)-low-q*period, limit, 0)
 		word, _ = bits.Add64(word, word, c)
 	}
-	return word
+	return bits.Reverse64(word)
 }
