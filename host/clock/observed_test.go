@@ -82,6 +82,24 @@ func TestObservedClockReadsWithTheServersArithmetic(t *testing.T) {
 	})
 }
 
+func TestAnUndisciplinedUTCShifts(t *testing.T) {
+	// req: C-110, C-148 half: the arithmetic alone
+	o := Observed{Generation: 1, State: Paced, Pace: Pace{Period: uint64(time.Minute)}, Mapping: Mapping{Rate: 60}}
+	right, off := vtime.UTCFromNS(int64(time.Hour)), vtime.UTCFromNS(int64(time.Hour+5*time.Second))
+	a, errA := o.At(right)
+	b, errB := o.At(off)
+	target := vtime.LogicalFromNS(int64(100 * time.Hour))
+	waitA, _ := o.Wait(right, target)
+	waitB, _ := o.Wait(off, target)
+	windowA, _ := o.Window(right)
+	windowB, _ := o.Window(off)
+	shift, _ := b.Sub(a)
+	centres, _ := windowB.Last().Sub(windowA.Last())
+	if errA != nil || errB != nil || shift != 5*time.Minute || centres != 5*time.Minute || waitA-waitB != 5*time.Second {
+		t.Errorf("5 s at a rate of 60: instants shift by %s, centres by %s, a wait by %s", shift, centres, waitA-waitB)
+	}
+}
+
 func TestUnpacedClockIsUTC(t *testing.T) {
 	// req: C-010 half: handles are the timekeeper's
 	o := Observed{Generation: 1, State: Unpaced}

@@ -126,6 +126,7 @@ func (v vector) question() vector {
 
 func TestConformanceVectors(t *testing.T) {
 	// req: C-013, C-016, C-017, C-053, C-126, C-127
+	// req: C-216 half: long campaigns and their report are CI's
 	// req: C-111 half: each client library runs the same file
 	if *rewrite {
 		writeVectors(t)
