@@ -12,8 +12,10 @@ import (
 // Client executes commands on one node. It is safe for concurrent use; commands of one client run one at a time, in the order in which
 // they were sent.
 type Client struct {
-	config  Config
-	address Address
+	config    Config
+	addresses []Address
+	// following are the clocks it follows; it has its own lock.
+	following *following
 	// dialing has one place: who holds it may replace the session.
 	dialing chan struct{}
 	mu      struct {
@@ -31,10 +33,13 @@ type Client struct {
 // Dial connects and authenticates. ctx bounds the attempt, not the client. Errors: ErrAddress, ErrConnect, ErrTLS, ErrAuthentication,
 // ErrProtocol.
 func Dial(ctx context.Context, config Config) (*Client, error) {
-	c := &Client{config: config.withDefaults(), dialing: make(chan struct{}, 1)}
-	var err error
-	if c.address, err = ParseAddress(config.Server); err != nil {
-		return nil, err
+	c := &Client{config: config.withDefaults(), following: newFollowing(), dialing: make(chan struct{}, 1)}
+	for _, server := range config.servers() {
+		address, err := ParseAddress(server)
+		if err != nil {
+			return nil, err
+		}
+		c.addresses = append(c.addresses, address)
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	s, failed := c.connect(ctx)
@@ -66,32 +71,61 @@ func (c *Client) Close() error {
 	s := c.mu.current
 	c.mu.Unlock()
 	s.close()
+	c.following.close()
 	return nil
 }
 
-// session gives the current session, or makes a new one in place of a lost one.
+// session gives the current session, or waits for a new one in place of a lost one. What is begun goes on when ctx ends, so that callers of
+// little patience get a session in the end.
 func (c *Client) session(ctx context.Context) (*session, *Error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(c.life, stop)()
 	select {
 	case c.dialing <- struct{}{}:
 	case <-ctx.Done():
 		return nil, c.gaveUp(ctx)
+	case <-c.life.Done():
+		return nil, failure(ErrClosed, "", nil)
 	}
-	defer func() { <-c.dialing }()
 	c.mu.Lock()
 	old, closed := c.mu.current, c.mu.closed
 	c.mu.Unlock()
-	switch {
-	case closed:
-		return nil, failure(ErrClosed, "", nil)
-	case !old.lostAlready():
+	if closed || !old.lostAlready() {
+		<-c.dialing
+		if closed {
+			return nil, failure(ErrClosed, "", nil)
+		}
 		return old, nil
 	}
+	type made struct {
+		session *session
+		failed  *Error
+	}
+	done := make(chan made, 1)
+	go func() { // Close waits for it: it has the place in dialing
+		defer func() { <-c.dialing }()
+		s, failed := c.replace(old)
+		done <- made{s, failed}
+	}()
+	select {
+	case m := <-done:
+		return m.session, m.failed
+	case <-ctx.Done():
+		return nil, c.gaveUp(ctx)
+	}
+}
+
+// replace makes a session in place of a lost one: the followed clocks are attached before it is published to callers (C-103, X-102).
+func (c *Client) replace(old *session) (*session, *Error) {
 	old.close()
-	s, failed := c.connect(ctx)
+	s, failed := c.connect(c.life)
 	if failed != nil {
+		if c.life.Err() != nil {
+			failed = failure(ErrClosed, "", nil)
+		}
+		return nil, failed
+	}
+	defer context.AfterFunc(c.life, func() { s.fail(failure(ErrClosed, "", nil)) })()
+	if failed := c.following.restore(s); failed != nil {
+		s.close()
 		return nil, failed
 	}
 	c.mu.Lock()

@@ -5,6 +5,8 @@ package client
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"net"
+	"slices"
 	"time"
 
 	"github.com/nervix-go/nervix/host/wire"
@@ -18,6 +20,8 @@ const alpn = "nervix-session/1"
 type Config struct {
 	// Server is nervix://host:port.
 	Server string
+	// Seeds are further addresses of the cluster, of the same form. Each connection tries all of them and Server, in random order.
+	Seeds []string
 	// CAPEM is the certificate authority of the cluster, as context.json holds it. Empty means the system's roots.
 	CAPEM []byte
 	// TLS replaces CAPEM for everything but protocol version and ALPN: own roots, a client certificate. The server name is that of
@@ -38,6 +42,20 @@ type Config struct {
 	KeepAlive, IdleTimeout time.Duration
 	// FrameLimit is the greatest frame in bytes, 4 MiB.
 	FrameLimit int
+
+	// socket opens the socket of a connection; tests replace it.
+	socket func() (net.PacketConn, error)
+}
+
+// servers are the addresses to try, each once.
+func (c Config) servers() []string {
+	list := []string{c.Server}
+	for _, seed := range c.Seeds {
+		if !slices.Contains(list, seed) {
+			list = append(list, seed)
+		}
+	}
+	return list
 }
 
 func (c Config) withDefaults() Config {

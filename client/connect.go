@@ -8,32 +8,69 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nervix-go/nervix/host/wire"
 	"github.com/quic-go/quic-go"
 )
 
-// connect makes one session within ConnectTimeout: look-up, connection, greeting. The addresses of a host name are tried in order, each
-// with its share of the time. The error is an *Error.
+// connect makes one session: it tries the servers in random order, each within ConnectTimeout. When all fail the error tells each with its reason
+// . A refused password is not tried elsewhere.
 func (c *Client) connect(ctx context.Context) (*session, *Error) {
+	var failures []*Error
+	for _, i := range rand.Perm(len(c.addresses)) {
+		s, failed := c.connectServer(ctx, c.addresses[i])
+		if failed == nil {
+			return s, nil
+		}
+		if len(c.addresses) == 1 || errors.Is(failed, ErrAuthentication) {
+			return nil, failed
+		}
+		failed.Detail = strings.TrimSuffix(c.addresses[i].String()+": "+failed.Detail, ": ")
+		failures = append(failures, failed)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, noServer(failures)
+}
+
+// noServer is the error after all servers failed. Its kind is ErrConnect, unless all failed for another one.
+func noServer(failures []*Error) *Error {
+	all := failure(failures[0].Kind, fmt.Sprintf("none of %d servers", len(failures)), nil)
+	reasons := make([]error, len(failures))
+	for i, f := range failures {
+		if f.Kind != all.Kind {
+			all.Kind = ErrConnect
+		}
+		reasons[i] = f
+	}
+	all.Cause = errors.Join(reasons...)
+	return all
+}
+
+// connectServer makes one session with one server within ConnectTimeout: look-up, connection, greeting. The addresses of a host name are
+// tried in order, each with its share of the time.
+func (c *Client) connectServer(ctx context.Context, server Address) (*session, *Error) {
 	ctx, stop := context.WithTimeout(ctx, c.config.ConnectTimeout)
 	defer stop()
-	tlsConfig, err := c.config.tls(c.address.Host)
+	tlsConfig, err := c.config.tls(server.Host)
 	if err != nil {
 		return nil, asError(err)
 	}
-	addresses, err := lookUp(ctx, c.address.Host)
+	addresses, err := lookUp(ctx, server.Host)
 	if err != nil {
-		return nil, failure(ErrConnect, "looking up "+c.address.Host, err)
+		return nil, failure(ErrConnect, "looking up "+server.Host, err)
 	}
 	var last *Error
 	for _, ip := range addresses {
 		share, stop := context.WithTimeout(ctx, c.config.ConnectTimeout/time.Duration(len(addresses)))
-		s, failed := c.connectTo(share, netip.AddrPortFrom(ip, c.address.Port), tlsConfig)
+		s, failed := c.connectTo(share, netip.AddrPortFrom(ip, server.Port), tlsConfig)
 		stop()
 		if failed == nil {
 			return s, nil
@@ -65,10 +102,13 @@ func lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 func (c *Client) connectTo(ctx context.Context, at netip.AddrPort, tlsConfig *tls.Config) (*session, *Error) {
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	watch := watchRefusal(at, refuse)
-	defer watch.stop()
-
-	socket, err := net.ListenUDP("udp", nil)
+	open := c.config.socket
+	if open == nil {
+		open = func() (net.PacketConn, error) { return net.ListenUDP("udp", nil) }
+		watch := watchRefusal(at, refuse)
+		defer watch.stop()
+	}
+	socket, err := open()
 	if err != nil {
 		return nil, failure(ErrConnect, "opening a socket", err)
 	}
@@ -82,7 +122,7 @@ func (c *Client) connectTo(ctx context.Context, at netip.AddrPort, tlsConfig *tl
 		}
 		return nil, dialError(at, err)
 	}
-	s := newSession(conn, tr, socket, c.config.FrameLimit)
+	s := newSession(conn, tr, socket, c.config, c.following)
 	if failed := s.greet(ctx, c.config); failed != nil {
 		s.close()
 		if failed.Kind == ErrConnect && failed.Detail == "" {
@@ -168,6 +208,9 @@ func (s *session) greet(ctx context.Context, c Config) *Error {
 	}
 	select {
 	case reply := <-s.welcome:
+		if reply.Protocol < wire.MinSessionProtocol || reply.Protocol > wire.SessionProtocol {
+			return failure(ErrProtocol, "the node chose a session protocol that was not offered", nil)
+		}
 		s.node = reply
 	case <-s.over:
 		return s.reason()

@@ -28,6 +28,16 @@ var (
 	// ErrTransactionLost: the session that held the open transaction is gone, and the node reverts the transaction. The command was not
 	// sent.
 	ErrTransactionLost = errors.New("open transaction lost")
+	// ErrClocksUnsupported: the node does not let clocks be followed; it speaks an older session protocol, or has none.
+	ErrClocksUnsupported = errors.New("domain clocks cannot be followed on this node")
+	// ErrDomainUnknown: there is no such domain.
+	ErrDomainUnknown = errors.New("no such domain")
+	// ErrClockAttached: the clock is followed already.
+	ErrClockAttached = errors.New("clock already attached")
+	// ErrClockNotAttached: the clock is not followed.
+	ErrClockNotAttached = errors.New("clock not attached")
+	// ErrClockRefused: the node refused to attach or detach a clock.
+	ErrClockRefused = errors.New("clock request refused")
 	// ErrClosed: the client is closed.
 	ErrClosed = errors.New("client is closed")
 )

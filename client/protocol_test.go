@@ -211,7 +211,7 @@ func (n *fakeNode) firstSession() *fakeSession {
 func TestARepeatedReplyDoesNotStopTheReader(t *testing.T) {
 	// req: X-040
 	// req: X-052 half: there are no unsolicited frames to queue yet
-	s := newSession(nil, nil, nil, wire.DefaultFrameLimit)
+	s := newSession(nil, nil, nil, Config{FrameLimit: wire.DefaultFrameLimit}, newFollowing())
 	id, waiter := s.register()
 	for _, name := range []string{"first", "second", "third"} {
 		s.route(wire.ServerFrame{RequestID: id, Body: wire.StatusReport{Node: name, Role: "leader"}})

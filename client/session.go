@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,9 @@ const (
 	controlLane = 1
 )
 
+// featureClocks is what a node says in its greeting when clocks can be attached.
+const featureClocks = "domain_clocks"
+
 // endingWait is how long the other lane may still bring replies after one lane brought the ending.
 const endingWait = 250 * time.Millisecond
 
@@ -29,10 +33,14 @@ const endingWait = 250 * time.Millisecond
 type session struct {
 	conn       *quic.Conn
 	transport  *quic.Transport
-	socket     *net.UDPConn
+	socket     net.PacketConn
 	frameLimit int
-	node       wire.HelloReply
-	welcome    chan wire.HelloReply
+	// requestTimeout bounds a request that has no bound of its own.
+	requestTimeout time.Duration
+	// clocks hear every frame before a caller does, and learn of the end.
+	clocks  listener
+	node    wire.HelloReply
+	welcome chan wire.HelloReply
 
 	lanes [2]*quic.Stream
 	// out hands frames to the writers; nothing waits in it.
@@ -51,8 +59,16 @@ type session struct {
 	once sync.Once
 }
 
-func newSession(conn *quic.Conn, tr *quic.Transport, socket *net.UDPConn, frameLimit int) *session {
-	s := &session{conn: conn, transport: tr, socket: socket, frameLimit: frameLimit, over: make(chan struct{}),
+// listener is told what a session brings. heard is called by the reader of a lane, in the order of its frames, and does not wait; true says
+// that the frame is for nobody else. lost is called once, when the session is over.
+type listener interface {
+	heard(s carrier, body wire.ServerBody) bool
+	lost(s carrier)
+}
+
+func newSession(conn *quic.Conn, tr *quic.Transport, socket net.PacketConn, c Config, clocks listener) *session {
+	s := &session{conn: conn, transport: tr, socket: socket, frameLimit: c.FrameLimit, requestTimeout: c.RequestTimeout, clocks: clocks,
+		over:    make(chan struct{}),
 		welcome: make(chan wire.HelloReply, 1), out: [2]chan []byte{make(chan []byte), make(chan []byte)}}
 	s.mu.waiters = make(map[uint64]chan wire.ServerBody)
 	return s
@@ -116,6 +132,9 @@ func (s *session) route(f wire.ServerFrame) {
 		s.mu.Unlock()
 		s.once.Do(s.closing)
 	default:
+		if s.clocks.heard(s, f.Body) {
+			return
+		}
 		s.mu.Lock()
 		waiter := s.mu.waiters[f.RequestID]
 		delete(s.mu.waiters, f.RequestID)
@@ -194,7 +213,24 @@ func (s *session) fail(why *Error) {
 	s.mu.why = why
 	s.mu.Unlock()
 	close(s.over)
+	s.clocks.lost(s)
 	_ = s.conn.CloseWithError(0, "")
+}
+
+// ended implements carrier.
+func (s *session) ended() <-chan struct{} { return s.over }
+
+// ask implements carrier: a request of the ordered lane.
+func (s *session) ask(ctx context.Context, body wire.ClientBody) result {
+	return s.roundTrip(ctx, s.requestTimeout, orderedLane, body)
+}
+
+// takesClocks implements carrier.
+func (s *session) takesClocks() *Error {
+	if s.node.Protocol < 2 || !slices.Contains(s.node.Features, featureClocks) {
+		return failure(ErrClocksUnsupported, "node "+s.node.Node, nil)
+	}
+	return nil
 }
 
 // reason is why the session is over.
