@@ -86,10 +86,10 @@ func (e *Engine) blockedText(o ingestor.Observation, kind string) string {
 
 // Progress says how far the finite sources of all executions are.
 type Progress struct {
-	// Finite counts the ingestors, all of whose sources end by themselves in this version; Finished those that are read to their end with nothing
-	// unresolved, Blocked those that are blocked. Ended counts those that are read to their end, whatever is unresolved.
+	// Finite counts the ingestors whose sources end by themselves; Finished those of them that are read to their end with nothing unresolved,
+	// Blocked those that are blocked. Ended counts those that are read to their end, whatever is unresolved.
 	Finite, Finished, Blocked, Ended int
-	// Busy says that admitted rows are on their way.
+	// Busy says that admitted rows are on their way, in executions whose sources all end by themselves: of others more and more are.
 	Busy bool
 	// Moved grows with everything that is read for the first time or emitted.
 	Moved uint64
@@ -101,7 +101,12 @@ type Progress struct {
 func (e *Engine) Progress() Progress {
 	var p Progress
 	for _, x := range e.all() {
-		for _, i := range x.ingestors {
+		endless := false
+		for n, i := range x.ingestors {
+			if x.graph.Ingestors[n].Source.Endless {
+				endless = true
+				continue
+			}
 			o := i.Observe()
 			p.Finite++
 			p.Moved += o.Read - o.Redelivered
@@ -122,7 +127,7 @@ func (e *Engine) Progress() Progress {
 				p.Failing = x.graph.Emitters[n].Ref.String() + ": " + o.Detail
 			}
 		}
-		p.Busy = p.Busy || !x.quiet()
+		p.Busy = p.Busy || !endless && !x.quiet()
 	}
 	return p
 }

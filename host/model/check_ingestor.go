@@ -60,6 +60,9 @@ func (n *node) source(def *ast.CreateIngestor, plan *Ingestor) {
 	}
 	n.metadata = fileMetadata
 	plan.Source = Source{Kind: strings.ToLower(string(file.SourceKind())), Options: map[string]string{"path": file.Path.Value}, Metadata: fileMetadata}
+	if file.Follow {
+		plan.Source.Options["follow"], plan.Source.Endless = "true", true
+	}
 	plan.Mode = SourceMode{Ack: true, Parallel: true, Max: file.MaxParallel.Value, AckTimeout: duration(file.Ack.Timeout), Retry: checkRetry(n.r, file.Ack.Retry)}
 	plan.Quiesce = QuiesceSuspend
 }

@@ -35,8 +35,10 @@ type Ingestor struct {
 type Source struct {
 	// Kind is the connector kind, lower-case, for example `file`.
 	Kind string
-	// Options are the options of the connector; for `file`: path, relative to the client's root.
+	// Options are the options of the connector; for `file`: path, relative to the client's root, and follow.
 	Options map[string]string
+	// Endless says that the source does not end by itself (FOLLOW): what the connector calls finished is one of its parts.
+	Endless bool
 	// Metadata has the fields of `metadata`, in the order of the connector's metadata columns.
 	Metadata *types.Schema
 }

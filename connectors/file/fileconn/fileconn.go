@@ -27,7 +27,7 @@ const defaultMaxLine = 16 << 20
 
 // Connector describes and makes the FILE connector.
 func Connector() sdk.Connector {
-	path := []descriptor.Option{{Name: "path", Type: descriptor.TypePath, Required: true, Help: "relative to the client's root"}}
+	path := descriptor.Option{Name: "path", Type: descriptor.TypePath, Required: true, Help: "relative to the client's root"}
 	return sdk.Connector{
 		Descriptor: descriptor.Descriptor{
 			Kind:     Kind,
@@ -37,7 +37,10 @@ func Connector() sdk.Connector {
 				{Name: "max_line_bytes", Type: descriptor.TypeUint, Default: strconv.Itoa(defaultMaxLine), Help: "a longer line is a decode failure"},
 			},
 			Source: &descriptor.Source{
-				Options: path,
+				Options: []descriptor.Option{
+					path,
+					{Name: "follow", Type: descriptor.TypeBool, Default: "false", Help: "wait for the file to grow, and go on with its successor when it was renamed"},
+				},
 				Metadata: []descriptor.Column{
 					{Name: "path", Type: descriptor.ColumnString},
 					{Name: "line", Type: descriptor.ColumnI64},
@@ -46,7 +49,7 @@ func Connector() sdk.Connector {
 				Position: []string{"start", "offset", "line"},
 				Finite:   true,
 			},
-			Sink: &descriptor.Sink{Options: path},
+			Sink: &descriptor.Sink{Options: []descriptor.Option{path}},
 		},
 		Source: func() sdk.Source { return &source{} },
 		Sink:   func() sdk.Sink { return &sink{} },

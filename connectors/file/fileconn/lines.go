@@ -21,6 +21,11 @@ type lines struct {
 	at       int64 // offset of buf[from] in the file
 	number   int64 // of the line before
 	eof      bool
+	// tail says that a last line without its end is awaited rather than cut.
+	tail bool
+	// passing says that the line in front, which began at start, is too long and being passed over.
+	passing bool
+	start   int64
 }
 
 // line is one line of the file. text is valid until the next call; it is nil when the line is too long.
@@ -60,19 +65,27 @@ var (
 	newline = byte('\n')
 )
 
-// next gives the next line, empty ones too; io.EOF after the last. A last line without its end counts.
+// readTo is the offset up to which the file was read.
+func (l *lines) readTo() int64 { return l.at + int64(l.to-l.from) }
+
+// next gives the next line, empty ones too; io.EOF after the last. A last line without its end counts, unless it is awaited: then io.EOF means
+// for now, and again lets next look at the file once more.
 func (l *lines) next() (line, error) {
 	searched := 0
 	for {
+		if l.passing {
+			return l.passOver()
+		}
 		if i := bytes.IndexByte(l.buf[l.from+searched:l.to], newline); i >= 0 {
 			return l.cut(searched+i, searched+i+1), nil
 		}
 		searched = l.to - l.from
 		if searched > l.limit+len(bom)+1 {
-			return l.passOver()
+			l.passing, l.start = true, l.at
+			continue
 		}
 		if l.eof {
-			if searched == 0 {
+			if searched == 0 || l.tail {
 				return line{}, io.EOF
 			}
 			return l.cut(searched, searched), nil
@@ -88,7 +101,7 @@ func (l *lines) next() (line, error) {
 func (l *lines) quick() (text []byte) {
 	b := l.buf[l.from:l.to]
 	i := bytes.IndexByte(b, newline)
-	if i <= 0 || i > l.limit || l.at == 0 {
+	if i <= 0 || i > l.limit || l.at == 0 || l.passing {
 		return nil
 	}
 	l.from += i + 1
@@ -121,10 +134,11 @@ func (l *lines) cut(n, size int) line {
 	return out
 }
 
+// again forgets that the file ended: it may have grown.
+func (l *lines) again() { l.eof = false }
+
 // passOver drops a line that is known to be too long.
 func (l *lines) passOver() (line, error) {
-	l.number++
-	out := line{tooLong: true, place: place{l.at, 0, l.number}}
 	for {
 		if i := bytes.IndexByte(l.buf[l.from:l.to], newline); i >= 0 {
 			l.from += i + 1
@@ -133,6 +147,9 @@ func (l *lines) passOver() (line, error) {
 		}
 		l.at += int64(l.to - l.from)
 		l.from = l.to
+		if l.eof && l.tail {
+			return line{}, io.EOF
+		}
 		if l.eof {
 			break
 		}
@@ -140,8 +157,9 @@ func (l *lines) passOver() (line, error) {
 			return line{}, err
 		}
 	}
-	out.place.end = l.at
-	return out, nil
+	l.number++
+	l.passing = false
+	return line{tooLong: true, place: place{l.start, l.at, l.number}}, nil
 }
 
 // fill reads a chunk behind what is there. The buffer grows while a line within the limit needs it.

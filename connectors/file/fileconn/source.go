@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/plugins/sdk"
 )
 
@@ -21,6 +22,7 @@ type source struct {
 	path  string // absolute
 	limit int
 	lines *lines
+	tail  *tail // nil unless the file is followed
 	pos   [placeBytes]byte
 }
 
@@ -39,7 +41,11 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 	if err != nil {
 		return none, err
 	}
-	defer root.Close()
+	if r.Options["follow"] == "true" {
+		s.tail = &tail{root: root, name: name, now: osclock.Mono, wait: osclock.Wait}
+	} else {
+		defer root.Close()
+	}
 	s.path, s.limit = filepath.Join(abs, name), int(limit)
 	if s.file, err = root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil { // without the flag a pipe waits for its writer
 		return none, s.openError(err)
@@ -59,6 +65,7 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 		return none, fmt.Errorf("%s: %w", s.path, err)
 	}
 	s.lines = newLines(s.file, s.limit, at)
+	s.lines.tail = s.tail != nil
 	out := sdk.SourceOpened{Identity: id, Constants: map[string]string{"path": s.path}}
 	if why != "" {
 		out.Restarted, out.Detail = true, s.path+": "+why+"; reading begins at its start"
@@ -80,7 +87,19 @@ func (s *source) openError(err error) error {
 }
 
 // Read implements sdk.Source.
-func (s *source) Read(_ context.Context, b *sdk.Batch) error {
+func (s *source) Read(ctx context.Context, b *sdk.Batch) error {
+	err := s.fill(b)
+	if s.tail == nil || !errors.Is(err, io.EOF) {
+		return err
+	}
+	if b.Rows() > 0 {
+		return nil
+	}
+	return s.await(ctx, b)
+}
+
+// fill adds the lines that are there; io.EOF at the end of the file.
+func (s *source) fill(b *sdk.Batch) error {
 	for !b.Full() {
 		start := s.lines.at
 		if text := s.lines.quick(); len(text) > 0 {
@@ -150,8 +169,12 @@ func (s *source) Reject(_ context.Context, position []byte, b *sdk.Batch) error 
 
 // Close implements sdk.Source.
 func (s *source) Close() error {
-	if s.file == nil {
-		return nil
+	var errs []error
+	if s.tail != nil {
+		errs = append(errs, s.tail.root.Close())
 	}
-	return s.file.Close()
+	if s.file != nil {
+		errs = append(errs, s.file.Close())
+	}
+	return errors.Join(errs...)
 }

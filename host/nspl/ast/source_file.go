@@ -13,11 +13,13 @@ const (
 // String is the keyword.
 func (Quiesce) String() string { return "SUSPEND" }
 
-// FileSource is `FILE client PATH path MODE ACK PARALLEL MAX n ACK TIMEOUT .. RETRY POLICY .. ON QUIESCE SUSPEND` (nspl 14.6).
+// FileSource is `FILE client PATH path [FOLLOW] MODE ACK PARALLEL MAX n ACK TIMEOUT .. RETRY POLICY .. ON QUIESCE SUSPEND` (nspl 14.6).
 type FileSource struct {
 	Node
 	Client Ident
 	Path   Text
+	// Follow waits for the file to grow and goes on with its successor; without it the source ends at the end of the file.
+	Follow bool
 	// MaxParallel bounds the deliveries read beyond the durable position, at least 1.
 	MaxParallel Uint
 	Ack         AckTail

@@ -161,7 +161,7 @@ func createIngestor(t *rapid.T) ast.Statement {
 	codec := name(t)
 	i := &ast.CreateIngestor{Create: head(t), Decode: &codec, Filter: maybeExpr(t), OnGeneral: generalPolicy(t)}
 	i.Source = &ast.FileSource{
-		Client: name(t), Path: ast.Text{Value: strs().Draw(t, "path")}, MaxParallel: count(t),
+		Client: name(t), Path: ast.Text{Value: strs().Draw(t, "path")}, Follow: rapid.Bool().Draw(t, "follow"), MaxParallel: count(t),
 		Ack: ast.AckTail{Timeout: duration(t), Retry: retry(t)},
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "timestamp") {

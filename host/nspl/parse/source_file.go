@@ -9,8 +9,10 @@ import (
 
 func parseFileSource(p *parser, start int) ast.Source {
 	s := &ast.FileSource{Client: p.named(ident.KindClient)}
+	p.note("FOLLOW", "FOLLOW stands directly after PATH '..'")
 	p.expect("PATH")
 	s.Path = p.text()
+	s.Follow = p.accept("FOLLOW")
 	p.note("NO_ACK", "a file is read with MODE ACK PARALLEL MAX n")
 	p.note("SEQUENTIAL", "a file is read with MODE ACK PARALLEL MAX n")
 	p.expect("MODE ACK PARALLEL MAX")

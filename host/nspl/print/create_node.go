@@ -35,7 +35,11 @@ func timestamp(t ast.Timestamp) string {
 func (p *printer) source(s ast.Source) {
 	switch source := s.(type) {
 	case *ast.FileSource:
-		p.line(2, "FROM FILE "+name(source.Client)+" PATH "+text(source.Path.Value))
+		follow := ""
+		if source.Follow {
+			follow = " FOLLOW"
+		}
+		p.line(2, "FROM FILE "+name(source.Client)+" PATH "+text(source.Path.Value)+follow)
 		p.line(4, "MODE ACK PARALLEL MAX "+strconv.FormatUint(source.MaxParallel.Value, 10)+" ACK TIMEOUT "+
 			source.Ack.Timeout.Text+" "+retry(source.Ack.Retry))
 		p.line(4, "ON QUIESCE "+source.Quiesce.String())
