@@ -55,14 +55,14 @@ func TestNodeDiesDuringAnUpload(t *testing.T) {
 	n.Stop()
 }
 
-// TestKillsAtAnyMoment kills the node again and again while uploads of few identities go on, some of them at once. In the end each identity has one
-// completed version with its own bytes, and the folder holds nothing else.
+// TestKillsAtAnyMoment kills the node again and again while three clients upload without a pause, each identity until it has its version. In the
+// end each identity has one completed version with its own bytes, and the folder holds nothing else.
 func TestKillsAtAnyMoment(t *testing.T) {
 	// req: half: uploads
 	t.Parallel()
 	rounds := 4
 	if soak() {
-		rounds = 60
+		rounds = 100
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -74,40 +74,41 @@ func TestKillsAtAnyMoment(t *testing.T) {
 	s := n.Dial()
 	s.Do("CREATE DOMAIN one;", "USE one;", "CREATE RESOURCE models;")
 	var work sync.WaitGroup
-	var done [3]client.UploadOutcome
-	var failed [3]error
+	var done [3][]client.UploadOutcome
+	stop := make(chan struct{})
 	for i := range done {
 		c := n.Dial()
-		u := client.UploadOptions{Domain: "one", Resource: "models", Directory: models(t, (i*3+1)<<20, byte(i)), Reference: client.NewReference()}
-		work.Go(func() {
-			for range 100 { // a call gives up after a few lost nodes; the caller does not
-				if done[i], failed[i] = upload(c, u); failed[i] == nil {
-					return
-				}
-			}
-		})
+		u := client.UploadOptions{Domain: "one", Resource: "models", Directory: models(t, (i*3+1)<<20, byte(i))}
+		work.Go(func() { done[i] = uploadUntil(t, stop, c, u) })
 	}
 	for range rounds {
 		time.Sleep(time.Duration(random.IntN(400_000)) * time.Microsecond) // any moment will do
 		n.Kill()
 		n = nodes.Start(t, again)
 	}
+	close(stop)
 	work.Wait()
 	s = n.Dial()
 	s.Use("one")
 	d := describe(t, s, "models")
-	for i := range done {
-		if failed[i] != nil {
-			t.Fatal(failed[i])
+	bytes := map[uint64]uint64{}
+	for _, v := range d.Versions {
+		if v.State == "completed" {
+			bytes[v.Version] = v.Bytes
 		}
-		for _, v := range d.Versions {
-			if v.Version == done[i].Version && (v.State != "completed" || v.Bytes != done[i].Bytes) {
-				t.Errorf("%+v, and the client was told %+v", v, done[i])
+	}
+	total := 0
+	for _, outcomes := range done {
+		total += len(outcomes)
+		for _, out := range outcomes {
+			if bytes[out.Version] != out.Bytes {
+				t.Errorf("version %d has %d bytes, and the client was told %+v", out.Version, bytes[out.Version], out)
 			}
 		}
 	}
-	if d.count("completed") != len(done) || d.count("uploading") != 0 || strings.Contains(n.Log(), "resource.missing") {
-		t.Fatalf("%+v", d)
+	t.Logf("%d uploads, %d numbers", total, d.Versions[len(d.Versions)-1].Version)
+	if len(bytes) != total || d.count("uploading") != 0 || strings.Contains(n.Log(), "resource.missing") {
+		t.Fatalf("%d completed of %d: %+v", len(bytes), total, d)
 	}
 	n.Stop()
 	n = nodes.Start(t, again)
@@ -122,4 +123,28 @@ func TestKillsAtAnyMoment(t *testing.T) {
 		}
 	}
 	n.Stop()
+}
+
+// uploadUntil uploads under one identity after another. A call gives up after a few lost nodes; the caller does not.
+func uploadUntil(t *testing.T, stop chan struct{}, c *nodes.Session, u client.UploadOptions) (done []client.UploadOutcome) {
+	for {
+		u.Reference = client.NewReference()
+		out, err := upload(c, u)
+		for range 20 {
+			if err == nil {
+				break
+			}
+			out, err = upload(c, u)
+		}
+		if err != nil {
+			t.Error(err)
+			return done
+		}
+		done = append(done, out)
+		select {
+		case <-stop:
+			return done
+		default:
+		}
+	}
 }
