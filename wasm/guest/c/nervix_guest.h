@@ -591,7 +591,7 @@ NV__OUT void nv_reserve(nv_buffer *buffer, uint32_t size) {
 }
 
 void *nv_extend(nv_buffer *buffer, uint32_t size) {
-  nv_reserve(buffer, size);
+  if (size > buffer->capacity - buffer->size) nv_reserve(buffer, size);
   void *at = buffer->data + buffer->size;
   buffer->size += size;
   return at;
@@ -693,15 +693,14 @@ static void nv__format(nv_buffer *b, const char *f, va_list *args) {
 }
 
 nv_text nv_format(const char *format, ...) {
-  nv_buffer b = {NULL, 0, 0};
+  static nv_buffer b;
+  b.size = 0;
   va_list args;
   va_start(args, format);
   nv__format(&b, format, &args);
   va_end(args);
-  char *at = (char *)nv__lend(b.size);
-  nv__copy(at, b.data, b.size);
-  nv_text t = {at, b.size};
-  nv_buffer_free(&b);
+  nv_text t = {(char *)nv__lend(b.size), b.size};
+  nv__copy((char *)(uintptr_t)t.data, b.data, b.size);
   return t;
 }
 
