@@ -216,10 +216,10 @@ func (c *Client) NextClockEvent(ctx context.Context) (ClockEvent, error) {
 	for {
 		e, changed, interrupted := c.following.next()
 		switch {
-		case e != nil:
-			return *e, nil
 		case c.life.Err() != nil:
 			return ClockEvent{}, failure(ErrClosed, "", nil)
+		case e != nil:
+			return *e, nil
 		case ctx.Err() != nil:
 			return ClockEvent{}, context.Cause(ctx)
 		case interrupted && c.lost():

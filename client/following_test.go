@@ -360,6 +360,8 @@ func TestAClockMovesWithoutAnInterruption(t *testing.T) {
 			t.Fatal(failed)
 		}
 		tick(one, 1, 9) // the old session no longer counts
+		f.heard(one, wire.DomainClockObserved{Domain: "d", Clock: pacedClock(9)})
+		f.heard(one, wire.DomainClockAttachmentEnded{Domain: "d", Reason: wire.EndDomainRemoved})
 		tick(two, 1, 4)
 		tick(two, 1, 5)
 		if events := f.all(); len(events) > 0 {
@@ -386,7 +388,12 @@ func TestAClockMovesWithoutAnInterruption(t *testing.T) {
 			t.Errorf("the tick of the old generation is kept: %+v", c)
 		}
 		two.lose()
+		f.heard(three, wire.DomainClockTicked{Domain: "d", Generation: 2, ID: 1})
+		f.all()
 		three.lose()
+		if c, _ := f.clock("d"); c.Tick != nil || !c.Interrupted || c.Generation != 2 || c.State != clock.Paced {
+			t.Errorf("an interrupted clock keeps its state and not its tick: %+v", c)
+		}
 		if events := f.all(); len(events) != 1 || events[0].Kind != ClockInterrupted {
 			t.Errorf("the end of the holder: %v", events)
 		}

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fakeNode is a server that does what a script says, to show how the client takes what no good node does.
 type fakeNode struct {
 	t        *testing.T
+	protocol uint32
 	address  string
 	ca       []byte
 	mu       sync.Mutex
@@ -58,12 +59,18 @@ func certificates(t *testing.T) datadir.Certificates {
 // fake starts a node; script runs once for each session, counted from 1, after it was greeted.
 func fake(t *testing.T, script func(s *fakeSession)) *fakeNode {
 	t.Helper()
+	return fakeWith(t, 1, script)
+}
+
+// fakeWith is fake with a node of the given session protocol; one of protocol 2 lets clocks be attached.
+func fakeWith(t *testing.T, protocol uint32, script func(s *fakeSession)) *fakeNode {
+	t.Helper()
 	c := certificates(t)
 	listener, err := quic.ListenAddr("127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{c.Server}, NextProtos: []string{alpn}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &fakeNode{t: t, address: Scheme + "://" + listener.Addr().String(), ca: c.CAPEM}
+	n := &fakeNode{t: t, protocol: protocol, address: Scheme + "://" + listener.Addr().String(), ca: c.CAPEM}
 	var work sync.WaitGroup
 	work.Add(1)
 	go func() {
@@ -113,8 +120,11 @@ func (n *fakeNode) session(conn *quic.Conn, number int, script func(s *fakeSessi
 				return
 			}
 			s.hello = f.Body.(wire.Hello)
-			s.send(orderedLane, wire.ServerFrame{Body: wire.HelloReply{Node: "fake", Incarnation: 1, ProtocolMin: 1, ProtocolMax: 1, Protocol: 1,
-				FrameLimit: fakeFrameLimit}})
+			reply := wire.HelloReply{Node: "fake", Incarnation: 1, ProtocolMin: 1, ProtocolMax: n.protocol, Protocol: n.protocol, FrameLimit: fakeFrameLimit}
+			if n.protocol >= 2 {
+				reply.Features = []string{featureClocks}
+			}
+			s.send(orderedLane, wire.ServerFrame{Body: reply})
 		}
 		readers.Add(1)
 		go func() {
