@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -641,14 +642,16 @@ func TestACallThatEndsTakesItsAttachBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFollowing()
 		one := newDesk(f, "one")
-		one.delay = func() time.Duration { return time.Second }
+		var delay atomic.Int64
+		delay.Store(int64(time.Second))
+		one.delay = func() time.Duration { return time.Duration(delay.Load()) }
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		f.gates.enter(ctx, "d", nil)
 		if _, failed, again := f.attach(ctx, one, "d"); failed == nil || again {
 			t.Errorf("%v, again %v", failed, again)
 		}
-		one.delay = func() time.Duration { return 0 }
+		delay.Store(0)
 		if failed := attach(f, one, "d"); failed != nil { // waits for what is taken back
 			t.Error(failed)
 		}
