@@ -69,8 +69,9 @@ func (c *Client) Upload(ctx context.Context, o UploadOptions) (UploadOutcome, er
 	x := uploading{client: c, options: o}
 	out, failed := x.run(ctx)
 	if failed != nil {
-		failed.Reference = o.Reference
-		return UploadOutcome{}, failed
+		told := *failed // that of a session belongs to all its calls
+		told.Reference = o.Reference
+		return UploadOutcome{}, &told
 	}
 	return out, nil
 }

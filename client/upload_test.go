@@ -438,3 +438,34 @@ func TestUploadProtocol(t *testing.T) {
 		}
 	})
 }
+
+// TestUploadsAtOnce: one client may send several folders at once; more than the node takes of a session wait.
+func TestUploadsAtOnce(t *testing.T) {
+	var now, most atomic.Int64
+	c, _ := scripted(t, nil, func(n int, _ context.Context, _ transport.Opened, stream io.ReadWriter) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		accept(stream, uint64(n))
+		drain(stream)
+		tell(stream, wire.UploadResult{Disposition: wire.DispositionCompleted, Version: uint64(n)})
+	})
+	directory := models(t, 500_000)
+	var work sync.WaitGroup
+	var versions sync.Map
+	for range transport.MaxUploads + 3 {
+		work.Go(func() {
+			out, err := c.Upload(t.Context(), client.UploadOptions{Resource: "models", Directory: directory})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, twice := versions.LoadOrStore(out.Version, out.Reference); twice {
+				t.Errorf("version %d was told twice", out.Version)
+			}
+		})
+	}
+	work.Wait()
+	if most.Load() > transport.MaxUploads {
+		t.Errorf("%d streams at once", most.Load())
+	}
+}

@@ -17,7 +17,8 @@ import (
 // client's one call ends with a version all the same.
 func TestNodeDiesDuringAnUpload(t *testing.T) {
 	// req: G-084 half: dots in names of the store do not come up, since names of resources are no names of files
-	// req: X-259, D-039 half: staged uploads
+	// req: X-259
+	// req: D-039 half: staged uploads
 	t.Parallel()
 	o := folders(t)
 	n := nodes.Start(t, o)
@@ -58,7 +59,8 @@ func TestNodeDiesDuringAnUpload(t *testing.T) {
 // TestKillsAtAnyMoment kills the node again and again while three clients upload without a pause, each identity until it has its version. In the
 // end each identity has one completed version with its own bytes, and the folder holds nothing else.
 func TestKillsAtAnyMoment(t *testing.T) {
-	// req: half: uploads
+	// req: X-255
+	// req: X-280 half: uploads
 	t.Parallel()
 	rounds := 4
 	if soak() {

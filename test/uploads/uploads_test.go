@@ -16,7 +16,8 @@ import (
 
 // TestVersions: numbers count per domain and resource, an identity is one version for ever, and all of it is there after a restart.
 func TestVersions(t *testing.T) {
-	// req: half: upload records
+	// req: X-255
+	// req: X-281 half: upload records
 	t.Parallel()
 	o := folders(t)
 	n := nodes.Start(t, o)
