@@ -52,7 +52,7 @@ func checks() []check {
 		{"state.verdict", "a refusal of saved state is answered -7 or -8", reqs("W-029", "W-129"), needsGuest, stateVerdict},
 
 		{"cost.same", "the same calls cost the same fuel and give the same output on each instance", reqs("W-301"), needsGuest, costSame},
-		{"cost.memory", "memory stays where it is over 900 equal batches", reqs("W-008"), needsGuest, costMemory},
+		{"cost.memory", "memory stays where it is over 300 equal batches", reqs("W-008"), needsGuest, costMemory},
 
 		{"job.init", "the reference job refuses other schemas, with its reasons", reqs("W-245"), needsJob, jobInit},
 		{"job.examples", "the examples of the page come out as written", reqs("W-093", "W-103", "W-305"), needsJob, jobExamples},

@@ -129,7 +129,7 @@ func costMemory(k *kit) error {
 	g.mute = true
 	rows := made(g.scenario.schemas.Input, 64, 1, false)
 	var before uint64
-	for i := range 1200 {
+	for i := range 500 {
 		if _, err := g.batch(rows); err != nil {
 			return err
 		}
@@ -141,12 +141,12 @@ func costMemory(k *kit) error {
 				return err
 			}
 		}
-		if i == 300 {
+		if i == 200 {
 			before = g.MemoryBytes()
 		}
 	}
 	if after := g.MemoryBytes(); after > before+max(before/4, 1<<20) {
-		return fail("the memory grew from %d to %d bytes over 900 equal batches", before, after)
+		return fail("the memory grew from %d to %d bytes over 300 equal batches", before, after)
 	}
 	return nil
 }

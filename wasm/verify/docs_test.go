@@ -82,7 +82,7 @@ func TestGuestsPage(t *testing.T) {
 }
 
 // codeRow is a line of the enumeration of answers.
-var codeRow = regexp.MustCompile("(?m)^  NV_[A-Z_]+ = (-?\\d+)")
+var codeRow = regexp.MustCompile(`(?m)^  NV_[A-Z_]+ = (-?\d+)`)
 
 // The codes of the header are those of the contract: verdicts and nothing else have the reserved numbers.
 func TestCodesOfTheHeader(t *testing.T) {

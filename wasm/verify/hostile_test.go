@@ -96,7 +96,7 @@ func TestDamagedMessagesDoNotTrap(t *testing.T) {
 		d := dice(7)
 		right := k.hostileMessages(t, c)
 		for _, entry := range messageExports {
-			for range 1200 {
+			for range 300 {
 				k.gives(t, c, entry, d.spoil(right[entry]))
 			}
 		}

@@ -230,7 +230,7 @@ func TestMemoryOfTheGuest(t *testing.T) {
 		if small > 128<<10 {
 			t.Errorf("a new instance has %d bytes of memory", small)
 		}
-		for range 50 {
+		for range 12 {
 			if _, err := g.batch(texts("all", 3000)); err != nil {
 				t.Fatal(err)
 			}
@@ -240,8 +240,8 @@ func TestMemoryOfTheGuest(t *testing.T) {
 		}
 		var after [3]uint64
 		for cycle := range after { // sizes of all kinds, again and again
-			for i := range 80 {
-				if _, err := g.batch(texts("all", 1+i*37)); err != nil {
+			for i := range 40 {
+				if _, err := g.batch(texts("all", 1+i*73)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -367,7 +367,7 @@ func TestEveryTypeSurvives(t *testing.T) {
 	probing(t, module(t, "tests/c_mirror.wasm"), options(), func(k *kit) {
 		c := scenario{name: "types", schemas: own[3].schemas, domain: testDomain, kind: testKind}
 		g := k.must(t, c)
-		for seed := range uint64(30) {
+		for seed := range uint64(16) {
 			batch := made(c.schemas.Input, int(seed*7%40), seed, seed%2 == 0)
 			said, err := g.batch(batch)
 			if err != nil {

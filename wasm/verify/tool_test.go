@@ -15,11 +15,15 @@ import (
 	"github.com/nervix-go/nervix/wasm/engine/shim"
 )
 
-// tool runs `guest verify` as nervixd does, with the compiler in another process.
-func tool(format, schemas, file string) (exit int, out, told string) {
-	var stdout, stderr bytes.Buffer
-	o := Options{Open: shim.Open, Profile: engine.ProfileGuard, Limits: Limits(),
+// isolated are the options of nervixd: the compiler is another process.
+func isolated() Options {
+	return Options{Open: shim.Open, Profile: engine.ProfileGuard, Limits: Limits(),
 		Compiler: shim.Options{}.Isolated(engine.ProfileGuard, Limits(), "/proc/self/exe", compileArgument)}
+}
+
+// tool runs `guest verify`.
+func tool(o Options, format, schemas, file string) (exit int, out, told string) {
+	var stdout, stderr bytes.Buffer
 	exit = Tool{Format: format, SchemasFile: schemas, Options: o, Out: &stdout, Err: &stderr}.Run(context.Background(), file)
 	return exit, stdout.String(), stderr.String()
 }
@@ -27,7 +31,7 @@ func tool(format, schemas, file string) (exit int, out, told string) {
 func data(name string) string { return filepath.Join(guests, "testdata", name) }
 
 func TestToolFormats(t *testing.T) {
-	exit, out, told := tool("text", "", data("c_reference.wasm"))
+	exit, out, told := tool(isolated(), "text", "", data("c_reference.wasm"))
 	if exit != ExitHolds || told != data("c_reference.wasm")+": 39 hold, 0 fail, 0 not applicable\n" {
 		t.Errorf("exit %d: %s", exit, told)
 	}
@@ -39,7 +43,7 @@ func TestToolFormats(t *testing.T) {
 			t.Errorf("line %q", line)
 		}
 	}
-	exit, out, told = tool("jsonl", "", data("c_counter.wasm"))
+	exit, out, told = tool(options(), "jsonl", "", data("c_counter.wasm"))
 	if exit != ExitFails || !strings.HasSuffix(told, " 1 fail, 35 not applicable\n") {
 		t.Errorf("exit %d: %s", exit, told)
 	}
@@ -57,7 +61,7 @@ func TestToolFormats(t *testing.T) {
 	if len(names) != len(checks()) {
 		t.Errorf("%d objects, %d checks", len(names), len(checks()))
 	}
-	if exit, _, told = tool("jsonl", filepath.Join(guests, "c", "counter.nspl"), data("c_counter.wasm")); exit != ExitHolds {
+	if exit, _, told = tool(options(), "jsonl", filepath.Join(guests, "c", "counter.nspl"), data("c_counter.wasm")); exit != ExitHolds {
 		t.Errorf("with its schemas: exit %d: %s", exit, told)
 	}
 }
@@ -86,7 +90,7 @@ func TestToolRefusals(t *testing.T) {
 		{"field twice", "text", file("e.nspl", "CREATE SCHEMA input (a I64, a I64); CREATE SCHEMA o (a I64);"), right, "field a of schema input is declared twice"},
 		{"syntax", "text", file("f.nspl", "CREATE SCHEMA input (a NUMBER);"), right, "expected a type"},
 	} {
-		exit, out, told := tool(c.format, c.schemas, c.file)
+		exit, out, told := tool(options(), c.format, c.schemas, c.file)
 		if exit != ExitUnreadable || out != "" || !strings.Contains(told, c.told) || strings.Count(told, "\n") != 1 {
 			t.Errorf("%s: exit %d, output %q: %s", c.name, exit, out, told)
 		}

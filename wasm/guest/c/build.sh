@@ -6,7 +6,9 @@
 #
 # The linker is called directly: the compiler's driver would run whatever wasm-opt it finds.
 set -euo pipefail
-dir="${1:?usage: build.sh DIR}"
+dir="${1:?usage: build.sh DIR [SOURCE]}"
+sources=(*.c tests/*.c)
+[[ -z "${2:-}" ]] || sources=("$2")
 clang="${CLANG:-clang}"
 ld="${WASM_LD:-wasm-ld}"
 flags=(--target=wasm32 -std=c11 -O2 -mbulk-memory -msign-ext -mnontrapping-fptoint -ffreestanding -nostdlib
@@ -26,7 +28,7 @@ build() {
 }
 
 running=()
-for source in *.c tests/*.c; do
+for source in "${sources[@]}"; do
   build "$source" &
   running+=($!)
 done
