@@ -122,9 +122,6 @@ func (s *state) next(l *lanes.Lane) {
 	case workFlush:
 		s.flush = false
 	}
-	if w != workInput {
-		s.hold()
-	}
 	s.advance(l, event{kind: evWork, work: w, now: l.Now()})
 	if !s.closed && !s.m.free() {
 		s.hold()
