@@ -117,7 +117,7 @@ func conforms(t testing.TB, name string, wasm []byte, o Options) *Report {
 // rows that were buffered while the input buffer was filled again (W-305), columns that two routes share, the restored counter, and the
 // bytes of saved state with and without buffered input.
 func TestCommittedGuestsConform(t *testing.T) {
-	// req: W-033, W-045, W-053, W-121, W-124, W-125, W-243, W-303, W-305
+	// req: W-045, W-053, W-121, W-124, W-125, W-243, W-303, W-305
 	// req: W-310 half: no Rust guest is built here
 	// req: W-245 half: what the host refuses has its tests in wasm/protocol
 	for _, name := range modules(t) {

@@ -310,6 +310,50 @@ func TestStateAndTimeOfTheHeader(t *testing.T) {
 	})
 }
 
+// A reason latches until the host has taken it: no callback runs, and nothing that was emitted before it is left. Saving goes on and does not
+// hold it. The module's error channel is renamed, so that the host does not take reasons.
+func TestReasonsLatch(t *testing.T) {
+	// req: W-243, W-121
+	wasm := module(t, "c_reference.wasm")
+	for old, hidden := range map[string]string{"nervix_global_error_": "nervix_hidden_error_", "nervix_clear_global_error": "nervix_clear_hidden_error"} {
+		wasm = bytes.ReplaceAll(wasm, []byte(old), []byte(hidden))
+	}
+	probing(t, wasm, options(), func(k *kit) {
+		for _, command := range []string{"!fail", "!report"} {
+			g := k.must(t, jobScenario(testKey))
+			batch := func(sensors ...string) (string, error) {
+				var rows []jobInput
+				for _, s := range sensors {
+					rows = append(rows, jobInput{sensor: s})
+				}
+				return g.batch(jobBatch(jobOwn, rows))
+			}
+			if _, err := batch("north"); err != nil {
+				t.Fatal(err)
+			}
+			before, err := g.dump()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said, err := batch(command); said != "" || (err == nil) != (command == "!report") {
+				t.Errorf("%s: %q, %v", command, said, err)
+			}
+			if _, err := batch("south"); err == nil || !strings.Contains(err.Error(), "-6") {
+				t.Errorf("%s: the next batch: %v", command, err)
+			}
+			if said, err := g.flush(); err == nil || said != "" {
+				t.Errorf("%s: a flush: %q, %v", command, said, err)
+			}
+			if _, err := g.timeout(1, g.now); err == nil {
+				t.Errorf("%s: a timeout runs", command)
+			}
+			if after, err := g.dump(); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("%s: the saved state changed, %v", command, err)
+			}
+		}
+	})
+}
+
 // The guests without state wrap none, and refuse any.
 func TestGuestsWithoutState(t *testing.T) {
 	// req: W-310
