@@ -15,7 +15,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/node/nodetest"
 	"github.com/nervix-go/nervix/host/node/wasmproc"
 )
@@ -137,8 +136,6 @@ func (b *bench) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
-
-func nameOf(s string) ident.Name { return ident.Name(s) }
 
 func wantRows(t testing.TB, what string, got []string, want ...string) {
 	t.Helper()

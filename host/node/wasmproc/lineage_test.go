@@ -14,16 +14,6 @@ import (
 
 var errLost = errors.New("lost")
 
-// loses fails the batches that hold a row.
-func loses(row string) func(nodetest.Seen) error {
-	return func(s nodetest.Seen) error {
-		if slices.ContainsFunc(s.Rows, func(r string) bool { return strings.HasPrefix(r, row) }) {
-			return errLost
-		}
-		return nil
-	}
-}
-
 // collector buffers the rows of `in` batches until a batch with the row `go` comes; then emit gets everything.
 func collector(emit func(g *guest)) func(g *guest, in *given) int32 {
 	return func(g *guest, in *given) int32 {

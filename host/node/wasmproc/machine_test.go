@@ -187,8 +187,10 @@ func TestBackoffOfCreations(t *testing.T) {
 	m.step(event{kind: evLoaded})
 	m.step(event{kind: evCreated})
 	m.step(event{kind: evReturned, outcome: lost})
-	if !try(now) || !try(now) || !try(now) || try(now) {
-		t.Fatal("an instance that came to be does not end the backoff")
+	for i, want := range []bool{true, true, true, false} {
+		if try(now) != want {
+			t.Fatalf("an instance that came to be does not end the backoff: attempt %d", i)
+		}
 	}
 	m = machine{failed: freeRetries, last: lost, retryAt: at(time.Hour)} // IGNORE
 	if e := m.step(event{kind: evWork}); e != doAcceptWork|doNackAll|doFinish {
