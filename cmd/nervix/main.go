@@ -5,6 +5,7 @@
 //	nervix -c TEXT | -f FILE   executes NSPL statements, one request each
 //	nervix status              shows the node and its connectors
 //	nervix check FILE          reads a file without a node
+//	nervix domain-clock        follows the clock of a domain
 //	nervix upload RESOURCE DIR sends a folder as a new version of a resource
 //	nervix version             prints version, commit, Go and grammar version
 //

@@ -51,7 +51,7 @@ func rootCommand(t terminal) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		Args:              none("statements come with -c TEXT or -f FILE, and the commands are status, check, upload and version"),
+		Args:              none("statements come with -c TEXT or -f FILE, and the commands are status, check, domain-clock, upload and version"),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return checkFormat(o.format, cmd.Name()) },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return statements(cmd.Context(), t, o) },
 	}
@@ -64,7 +64,7 @@ func rootCommand(t terminal) *cobra.Command {
 	own.BoolVar(&o.atomic, "atomic", false, "wrap the statements in one transaction")
 	own.StringArrayVarP(&o.commands, "command", "c", nil, "statements; may be repeated")
 	own.StringArrayVarP(&o.files, "file", "f", nil, "file of statements, - for standard input")
-	root.AddCommand(statusCommand(t, &o), checkCommand(t, &o), uploadCommand(t, &o), versionCommand(t, &o))
+	root.AddCommand(statusCommand(t, &o), checkCommand(t, &o), domainClockCommand(t, &o), uploadCommand(t, &o), versionCommand(t, &o))
 	root.SetOut(t.out)
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
