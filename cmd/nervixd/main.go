@@ -3,6 +3,7 @@
 // Command nervixd is the host daemon of a Nervix node.
 //
 //	nervixd dev   one node for development and production of one host: sessions, admin endpoint, connectors
+//	nervixd guest verify   holds a guest module to the guest contract
 //	nervixd run   applies one NSPL file, runs it until its finite sources are finished, and prints a summary
 //
 // Exits: 0 drained, 1 failure, 2 usage, 3 data folder locked, foreign, newer or damaged.
@@ -36,11 +37,11 @@ func run(args []string) int {
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(fmt.Sprintf("unknown command %q: use dev, run or version", args[0]))
+				return usage(fmt.Sprintf("unknown command %q: use dev, run, guest or version", args[0]))
 			}
 			return nil
 		},
-		RunE: func(*cobra.Command, []string) error { return usage("name a command: dev, run or version") },
+		RunE: func(*cobra.Command, []string) error { return usage("name a command: dev, run, guest or version") },
 	}
 	root.AddCommand(devCommand(), runCommand(), guestCommand(), versionCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })
