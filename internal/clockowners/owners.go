@@ -9,7 +9,7 @@ var owners = []Owner{
 	{"bench/wasm", Physical, "osclock.Mono", "benchmark: measures elapsed time"},
 	{"client", Physical, "context.WithTimeout field:HandshakeIdleTimeout field:KeepAlivePeriod field:MaxIdleTimeout", "bounds of connections, requests and calls of a client"},
 	{"client", UTC, "uuid.NewV7", "execution references are UUIDs of actual UTC"},
-	{"cmd/nervix", Physical, "osclock.Mono", "an upload shows its progress now and then"},
+	{"cmd/nervix", Physical, "osclock.Mono osclock.Wait osclock.WithTimeout", "an upload shows its progress now and then; --for, tries to get a lost session back, the last detach"},
 	{"cmd/nervixd", Physical, "osclock.Mono osclock.Wait osclock.WithTimeout", "bounds of opening, closing and drain; elapsed time of a finished run"},
 	{"cmd/nervixd", UTC, "osclock.UTC", "validity of certificates, times of the data folder"},
 	{"connectors/file/fileconn", Physical, "osclock.Wait", "waits for the lock of a file"},
