@@ -113,7 +113,7 @@ func refusal(got result) (failed *Error, again bool) {
 		case wire.ClockAttached: // and the session was lost in the same moment
 			return failure(ErrConnect, "the session was lost", nil), true
 		case wire.ClockDomainNotFound:
-			return told(ErrDomainUnknown, reply.Text, reply.Hint), false
+			return told(ErrDomainUnknown, reply.Domain, reply.Hint), false
 		case wire.ClockAlreadyAttached:
 			return told(ErrClockAttached, reply.Text, reply.Hint), false
 		}

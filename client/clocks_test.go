@@ -176,6 +176,28 @@ func TestSilenceIsNoticedWithoutARequest(t *testing.T) {
 	})
 }
 
+// TestARestartIsNoticedByTheNextKeepalive: a node that was killed says nothing, and its successor answers the next sign of life.
+func TestARestartIsNoticedByTheNextKeepalive(t *testing.T) {
+	// req: X-011
+	virtual(t, nil, func(t *testing.T, n *realNode, c *Client) {
+		n.clocks.Publish("history", installed(1))
+		if _, err := c.AttachDomainClock(t.Context(), "history"); err != nil {
+			t.Fatal(err)
+		}
+		_ = osclock.Wait(t.Context(), time.Minute)
+		n.network.cut.Store(true)
+		n.stop()
+		n.start()
+		n.network.cut.Store(false)
+		begin := osclock.Mono()
+		event(t, c, ClockInterrupted)
+		if took := osclock.Mono().Sub(begin); took > 6*time.Second {
+			t.Errorf("noticed after %v", took)
+		}
+		event(t, c, ClockObserved)
+	})
+}
+
 // TestAReaderIsWokenAndReopens: a caller that waits for the next event opens the new session.
 func TestAReaderIsWokenAndReopens(t *testing.T) {
 	// req: X-108

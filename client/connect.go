@@ -223,6 +223,7 @@ func (s *session) greet(ctx context.Context, c Config) *Error {
 	if !s.send(controlLane, keepalive) {
 		return s.reason()
 	}
+	s.live(keepalive)
 	return nil
 }
 

@@ -35,8 +35,8 @@ type session struct {
 	transport  *quic.Transport
 	socket     net.PacketConn
 	frameLimit int
-	// requestTimeout bounds a request that has no bound of its own.
-	requestTimeout time.Duration
+	// requestTimeout bounds a request that has no bound of its own; keepAlive is the pause between signs of life, zero for none.
+	requestTimeout, keepAlive time.Duration
 	// clocks hear every frame before a caller does, and learn of the end.
 	clocks  listener
 	node    wire.HelloReply
@@ -67,7 +67,7 @@ type listener interface {
 }
 
 func newSession(conn *quic.Conn, tr *quic.Transport, socket net.PacketConn, c Config, clocks listener) *session {
-	s := &session{conn: conn, transport: tr, socket: socket, frameLimit: c.FrameLimit, requestTimeout: c.RequestTimeout, clocks: clocks,
+	s := &session{conn: conn, transport: tr, socket: socket, frameLimit: c.FrameLimit, requestTimeout: c.RequestTimeout, keepAlive: c.KeepAlive, clocks: clocks,
 		over:    make(chan struct{}),
 		welcome: make(chan wire.HelloReply, 1), out: [2]chan []byte{make(chan []byte), make(chan []byte)}}
 	s.mu.waiters = make(map[uint64]chan wire.ServerBody)
@@ -99,6 +99,20 @@ func (s *session) start() {
 			s.write(lane)
 		}()
 	}
+}
+
+// live says again and again that the client lives. A frame does what the pings of QUIC do and more: its packet is large enough for a node that has
+// restarted to answer with a stateless reset, which ends the session at once instead of after IdleTimeout.
+func (s *session) live(frame []byte) {
+	if s.keepAlive <= 0 {
+		return
+	}
+	s.work.Add(1) // by greet, before the session is anybody's to close
+	go func() {
+		defer s.work.Done()
+		for pause(s.keepAlive, s.over) && s.send(controlLane, frame) {
+		}
+	}()
 }
 
 // read routes the frames of one lane until it ends. It never waits for a caller.

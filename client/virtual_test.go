@@ -93,7 +93,7 @@ func (n *realNode) start() {
 			n.mu.Unlock()
 			return commands.New(n, n, o.User, ident.Domain(o.Domain))
 		}})
-	if err := n.server.ListenOn(simnet.NewBlockingSimConn(n.address, n.network), nil); err != nil {
+	if err := n.server.ListenOn(simnet.NewBlockingSimConn(n.address, n.network), &[32]byte{1}); err != nil {
 		n.t.Fatal(err)
 	}
 }

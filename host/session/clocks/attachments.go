@@ -48,14 +48,14 @@ type Reply struct {
 func (a *Attachments) Attach(waiting, life context.Context, domain ident.Domain, inTransaction bool) *Reply {
 	r := &Reply{Domain: domain, owner: a, life: life}
 	if inTransaction {
-		return r.refuse(fault.SessionInTransaction, "a clock cannot be attached while a transaction is open", nil)
+		return r.refuse(fault.SessionInTransaction, nil)
 	}
 	a.release(domain)
 	if a.held[domain] != nil {
-		return r.refuse(fault.SessionClockAttached, "", nil)
+		return r.refuse(fault.SessionClockAttached, nil)
 	}
 	if err := a.clocks.Installed(waiting); err != nil {
-		return r.refuse(fault.SessionOver, "", nil)
+		return r.refuse(fault.SessionOver, nil)
 	}
 	watch, err := a.clocks.Watch(domain)
 	if err == nil {
@@ -66,12 +66,12 @@ func (a *Attachments) Attach(waiting, life context.Context, domain ident.Domain,
 			return r
 		}
 		watch.Close() // removed since
-		return r.refuse(fault.SessionDomainUnknown, "", nil)
+		return r.refuse(fault.SessionDomainUnknown, nil)
 	}
 	if code := fault.CodeOf(err); code == fault.SessionDomainUnknown || code == fault.ClockMissing {
-		return r.refuse(fault.SessionDomainUnknown, "", nil)
+		return r.refuse(fault.SessionDomainUnknown, nil)
 	}
-	return r.refuse(fault.SessionClockUnsupported, "its clock cannot be watched", err)
+	return r.refuse(fault.SessionClockUnsupported, err)
 }
 
 // release forgets an attachment whose domain was removed, once its end frame is queued: what follows is then behind that frame (C-100).
@@ -86,17 +86,17 @@ func (a *Attachments) release(domain ident.Domain) {
 func (a *Attachments) Detach(domain ident.Domain, inTransaction bool) *Reply {
 	r := &Reply{Domain: domain, owner: a}
 	if inTransaction {
-		return r.refuse(fault.SessionInTransaction, "a clock cannot be detached while a transaction is open", nil)
+		return r.refuse(fault.SessionInTransaction, nil)
 	}
 	a.release(domain)
 	one := a.held[domain]
 	if one == nil {
-		return r.refuse(fault.SessionClockNotAttached, "", nil)
+		return r.refuse(fault.SessionClockNotAttached, nil)
 	}
 	one.finish()
 	delete(a.held, domain)
 	if one.ended { // the domain was removed at the last moment
-		return r.refuse(fault.SessionClockNotAttached, "", nil)
+		return r.refuse(fault.SessionClockNotAttached, nil)
 	}
 	r.Detached = true
 	return r
@@ -128,8 +128,8 @@ func (r *Reply) Queued(queued bool) {
 	r.fresh.start(ctx)
 }
 
-func (r *Reply) refuse(code fault.Code, detail string, cause error) *Reply {
-	r.Refused = fault.New(code, "clocks.Attach", ident.Ref{Kind: ident.KindDomain, Name: r.Domain}, detail, cause)
+func (r *Reply) refuse(code fault.Code, cause error) *Reply {
+	r.Refused = fault.New(code, "clocks.Attach", ident.Ref{Kind: ident.KindDomain, Name: r.Domain}, "", cause)
 	return r
 }
 

@@ -67,16 +67,22 @@ func (r *Reply) Outcome(reference string, asJSON bool) wire.CommandOutcome {
 	return o
 }
 
-// text is why an attach or detach was refused, for people.
+// text is why an attach or detach was refused, for people: what and where.
 func (r *Reply) text() string {
-	text := r.Refused.Detail
-	if text == "" {
-		text = fault.Lookup(r.Refused.Code).Meaning
+	name := string(r.Domain)
+	switch r.Refused.Code {
+	case fault.SessionDomainUnknown:
+		return "there is no domain " + name
+	case fault.SessionClockAttached:
+		return "the session follows the clock of domain " + name + " already"
+	case fault.SessionClockNotAttached:
+		return "the session does not follow the clock of domain " + name
+	case fault.SessionInTransaction:
+		return "the clock of domain " + name + " can be neither attached nor detached while a transaction is open"
+	case fault.SessionOver:
+		return "the node stops"
 	}
-	if r.Refused.Err != nil {
-		text += " " + r.Refused.Err.Error()
-	}
-	return "domain " + string(r.Domain) + ": " + text
+	return "the clock of domain " + name + " cannot be watched: " + r.Refused.Err.Error()
 }
 
 // data is the clock in the form of the CLI's jsonl objects.
