@@ -5,6 +5,7 @@ package wasmproc
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/host/kernel/fault"
@@ -117,8 +118,7 @@ func (s *state) next(l *lanes.Lane) {
 	switch w {
 	case workInput:
 		s.fresh = s.queue[0]
-		s.queue[0] = nil
-		s.queue = s.queue[1:]
+		s.queue = slices.Delete(s.queue, 0, 1)
 	case workFlush:
 		s.flush = false
 	}

@@ -171,7 +171,8 @@ func (s *state) settle(do effects) {
 // endWork ends the inputs of the callback: before they have tokens, or with them.
 func (s *state) endWork(end func(*intake)) {
 	if s.fresh != nil {
-		end(newIntake(s.fresh, 0))
+		in := intakeOf(s.fresh, 0)
+		end(&in)
 		s.fresh = nil
 	}
 	if s.current == nil {
@@ -215,9 +216,11 @@ func (s *state) renew() {
 
 // release lets what the committed checkpoint covers succeed.
 func (s *state) release() {
+	kit := s.p.kit(s.lane)
 	for i, in := range s.done {
 		in.succeed()
 		s.done[i] = nil
+		kit.putIntake(in)
 	}
 	s.done = s.done[:0]
 	for i, in := range s.covers {

@@ -3,6 +3,8 @@
 package wasmproc
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -12,11 +14,12 @@ import (
 )
 
 // columnsOf makes the columns of an output before its route sees them: generated columns by identity (W-075), input columns as the selection has
-// them (W-110), nil where the guest left one uninitialised. The caller releases them.
-func (s *state) columnsOf(g *protocol.Group, out *protocol.Bound, sel *protocol.Selection, alloc memory.Allocator) []arrow.Array {
-	columns := make([]arrow.Array, len(out.Columns))
+// them (W-110), nil where the guest left one uninitialised. The caller releases them; the slice is columns, used again.
+func (s *state) columnsOf(columns []arrow.Array, g *protocol.Group, out *protocol.Bound, sel *protocol.Selection, alloc memory.Allocator) []arrow.Array {
+	columns = slices.Grow(columns[:0], len(out.Columns))[:len(out.Columns)]
 	copied := false
 	for i, c := range out.Columns {
+		columns[i] = nil
 		switch {
 		case c.Source == protocol.Generated:
 			columns[i] = g.Generated.Column(int(c.Index))

@@ -92,11 +92,13 @@ func (s *state) emit(l *lanes.Lane, w *runtime.Workbench, g *protocol.Group, out
 	}
 	r := s.p.routes[out.Route]
 	from := s.provenanceOf(sel, &out.Acks)
-	columns := s.columnsOf(g, out, sel, w.Alloc())
+	kit := s.p.kit(l)
+	kit.columns = s.columnsOf(kit.columns, g, out, sel, w.Alloc())
 	w.BeginRows(n, s.b.Key, s.now)
 	defer w.End()
-	r.plan.Construct.RunOver(&w.Env, columns, &w.Out)
-	releaseAll(columns)
+	r.plan.Construct.RunOver(&w.Env, kit.columns, &w.Out)
+	releaseAll(kit.columns)
+	clear(kit.columns)
 	if len(w.Out.Failures) > 0 {
 		s.failRows(l, w, out, &from)
 	}

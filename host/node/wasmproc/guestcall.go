@@ -4,6 +4,7 @@ package wasmproc
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/host/kernel/fault"
@@ -280,14 +281,14 @@ func (s *state) give(kit *laneKit) *protocol.InputEncoder {
 		switch {
 		case err == nil:
 			s.ledger.Issue(rows)
-			s.current = newIntake(s.fresh, first)
+			s.current = kit.intake(s.fresh, first)
 			s.inputs = append(s.inputs, s.current)
 			s.fresh = nil
 			return encoder
 		case fault.CodeOf(err) == fault.WasmBuffer && rows > 1:
 			var rest *batch.Batch
 			s.fresh, rest = halve(s.fresh)
-			s.queue = append([]*batch.Batch{rest}, s.queue...)
+			s.queue = slices.Insert(s.queue, 0, rest)
 		default:
 			kit.putEncoder(encoder)
 			if fault.CodeOf(err) == fault.WasmBuffer {

@@ -27,8 +27,8 @@ type intake struct {
 	refused int // rows that the running callback acknowledged negatively
 }
 
-func newIntake(b *batch.Batch, first uint64) *intake {
-	return &intake{first: first, rows: b.Rows(), record: b.Record, lin: b.Lineage, low: b.Low, high: b.High}
+func intakeOf(b *batch.Batch, first uint64) intake {
+	return intake{first: first, rows: b.Rows(), record: b.Record, lin: b.Lineage, low: b.Low, high: b.High}
 }
 
 // drop gives the columns back.

@@ -5,6 +5,9 @@ package wasmproc
 import (
 	"sync/atomic"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/wasm/protocol"
 )
 
@@ -16,6 +19,8 @@ type laneKit struct {
 	out      output
 	encoders []*protocol.InputEncoder // free ones
 	messages [][][]byte               // free ones
+	intakes  []*intake                // free ones
+	columns  []arrow.Array            // of one output
 
 	all     []*state // every branch of the lane
 	listed  []*state // those that have inputs
@@ -68,6 +73,27 @@ func (k *laneKit) putMessages(m [][]byte) {
 	clear(m)
 	if cap(m) <= 64 {
 		k.messages = append(k.messages, m[:0])
+	}
+}
+
+// intake makes the intake of a batch.
+func (k *laneKit) intake(b *batch.Batch, first uint64) *intake {
+	var in *intake
+	if n := len(k.intakes); n > 0 {
+		in = k.intakes[n-1]
+		k.intakes = k.intakes[:n-1]
+	} else {
+		in = new(intake)
+	}
+	*in = intakeOf(b, first)
+	return in
+}
+
+// putIntake takes back an intake that has ended.
+func (k *laneKit) putIntake(in *intake) {
+	*in = intake{}
+	if len(k.intakes) < 64 {
+		k.intakes = append(k.intakes, in)
 	}
 }
 
