@@ -37,7 +37,7 @@ func (c *counting) SourceState(s connector.SourceStatus) {
 // BenchmarkInProcess is the work of source, SDK and host without sockets between them; lines of 100 bytes.
 func BenchmarkInProcess(b *testing.B) {
 	root := b.TempDir()
-	w := world{&testing.T{}, root, nil}
+	w := world{&testing.T{}, root, nil, nil}
 	text := strings.Repeat(strings.Repeat("x", 99)+"\n", 64<<20/100)
 	w.write("a", text)
 	launcher, installed := inproc.New(nil, fileconn.Connector())

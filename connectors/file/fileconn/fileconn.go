@@ -28,6 +28,7 @@ const defaultMaxLine = 16 << 20
 // Connector describes and makes the FILE connector.
 func Connector() sdk.Connector {
 	path := descriptor.Option{Name: "path", Type: descriptor.TypePath, Required: true, Help: "relative to the client's root"}
+	seen := &endings{}
 	return sdk.Connector{
 		Descriptor: descriptor.Descriptor{
 			Kind:     Kind,
@@ -51,7 +52,7 @@ func Connector() sdk.Connector {
 			},
 			Sink: &descriptor.Sink{Options: []descriptor.Option{path}},
 		},
-		Source: func() sdk.Source { return &source{} },
+		Source: func() sdk.Source { return &source{seen: seen} },
 		Sink:   func() sdk.Sink { return &sink{} },
 	}
 }

@@ -26,7 +26,15 @@ func (w world) log(name string) *os.File {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = f.Close() })
+	*w.logs = append(*w.logs, f)
 	return f
+}
+
+// closeLogs closes everything that log opened.
+func (w world) closeLogs() {
+	for _, f := range *w.logs {
+		_ = f.Close()
+	}
 }
 
 func (w world) say(f *os.File, text string) {

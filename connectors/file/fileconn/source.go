@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/plugins/sdk"
@@ -18,6 +17,8 @@ import (
 
 // source reads the lines of one file.
 type source struct {
+	seen *endings
+
 	file  *os.File
 	path  string // absolute
 	limit int
@@ -41,37 +42,58 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 	if err != nil {
 		return none, err
 	}
-	if r.Options["follow"] == "true" {
-		s.tail = &tail{root: root, name: name, now: osclock.Mono, wait: osclock.Wait}
-	} else {
-		defer root.Close()
-	}
 	s.path, s.limit = filepath.Join(abs, name), int(limit)
-	if s.file, err = root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil { // without the flag a pipe waits for its writer
+	if r.Options["follow"] == "true" {
+		s.tail = &tail{folder: folder{root, name}, now: osclock.Mono, wait: osclock.Wait}
+		return s.openFollowed(r)
+	}
+	defer root.Close()
+	return s.openOnce(folder{root, name}, r)
+}
+
+// openOnce opens a file that is read to its end.
+func (s *source) openOnce(d folder, r sdk.SourceRequest) (none sdk.SourceOpened, err error) {
+	f, info, err := d.open(d.name)
+	if err != nil {
 		return none, s.openError(err)
 	}
-	info, err := s.file.Stat()
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", s.path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return none, sdk.Definitive(fmt.Errorf("%s is not a regular file", s.path))
-	}
+	s.file = f
 	id, at, why, err := recognize(s.file, info.Size(), r.Identity, r.Position)
 	if err != nil {
-		return none, fmt.Errorf("%s: %w", s.path, err)
+		return none, s.named(err)
 	}
-	if at, err = pastItsEnd(s.file, at); err != nil {
-		return none, fmt.Errorf("%s: %w", s.path, err)
+	return s.begin(id, at, why != "", why)
+}
+
+// openFollowed opens the file that a followed source goes on with.
+func (s *source) openFollowed(r sdk.SourceRequest) (none sdk.SourceOpened, err error) {
+	b, err := s.tail.resume(r, s.seen, s.path)
+	if err != nil {
+		return none, s.openError(err)
+	}
+	s.file = b.file
+	if err := s.tail.begin(b.file, b.id, b.at); err != nil {
+		return none, s.named(err)
+	}
+	return s.begin(b.id.bytes(), b.at, b.anew, b.why)
+}
+
+// begin reads on at a place. anew without a reason is the ordinary way on.
+func (s *source) begin(id []byte, at place, anew bool, why string) (sdk.SourceOpened, error) {
+	at, err := pastItsEnd(s.file, at)
+	if err != nil {
+		return sdk.SourceOpened{}, s.named(err)
 	}
 	s.lines = newLines(s.file, s.limit, at)
 	s.lines.tail = s.tail != nil
-	out := sdk.SourceOpened{Identity: id, Constants: map[string]string{"path": s.path}}
+	out := sdk.SourceOpened{Identity: id, Constants: map[string]string{"path": s.path}, Restarted: anew}
 	if why != "" {
-		out.Restarted, out.Detail = true, s.path+": "+why+"; reading begins at its start"
+		out.Detail = s.path + ": " + why + "; reading begins at its start"
 	}
 	return out, nil
 }
+
+func (s *source) named(err error) error { return fmt.Errorf("%s: %w", s.path, err) }
 
 // openError names the absolute path; what a retry will not mend is definitive.
 func (s *source) openError(err error) error {
@@ -79,7 +101,10 @@ func (s *source) openError(err error) error {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	err = fmt.Errorf("%s: %w", s.path, err)
+	if errors.Is(err, errNotRegular) {
+		return sdk.Definitive(fmt.Errorf("%s %w", s.path, errNotRegular))
+	}
+	err = s.named(err)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) || isEscape(err) {
 		return sdk.Definitive(err)
 	}
@@ -88,14 +113,10 @@ func (s *source) openError(err error) error {
 
 // Read implements sdk.Source.
 func (s *source) Read(ctx context.Context, b *sdk.Batch) error {
-	err := s.fill(b)
-	if s.tail == nil || !errors.Is(err, io.EOF) {
-		return err
+	if s.tail != nil {
+		return s.follow(ctx, b)
 	}
-	if b.Rows() > 0 {
-		return nil
-	}
-	return s.await(ctx, b)
+	return s.fill(b)
 }
 
 // fill adds the lines that are there; io.EOF at the end of the file.
@@ -114,7 +135,7 @@ func (s *source) fill(b *sdk.Batch) error {
 			return err
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.path, err)
+			return s.named(err)
 		}
 		if len(l.text) == 0 && !l.tooLong {
 			b.Skip(1)
@@ -130,15 +151,23 @@ func (s *source) add(b *sdk.Batch, l line) {
 		s.good(b, l.text, l.place)
 		return
 	}
-	l.place.put(&s.pos)
+	s.put(l.place)
 	b.AppendError(s.pos[:], fmt.Sprintf("line %d at offset %d is longer than max_line_bytes (%d)", l.place.line, l.place.start, s.limit))
 	s.metadata(b, l.place)
 }
 
 func (s *source) good(b *sdk.Batch, text []byte, p place) {
-	p.put(&s.pos)
+	s.put(p)
 	b.Append(text, s.pos[:])
 	s.metadata(b, p)
+}
+
+// put encodes a position.
+func (s *source) put(p place) {
+	p.put(&s.pos)
+	if s.tail != nil {
+		s.tail.last = max(s.tail.last, p.end)
+	}
 }
 
 func (s *source) metadata(b *sdk.Batch, p place) {
@@ -155,7 +184,7 @@ func (s *source) Reject(_ context.Context, position []byte, b *sdk.Batch) error 
 	again := newLines(s.file, s.limit, place{end: p.start, line: p.line - 1})
 	l, err := again.next()
 	if err != nil && err != io.EOF {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return s.named(err)
 	}
 	if err == io.EOF || l.place.end < p.end {
 		return fmt.Errorf("%s: line %d at offset %d is gone, the file was changed", s.path, p.line, p.start)

@@ -26,6 +26,7 @@ type world struct {
 	*testing.T
 	root string
 	host *supervise.Host
+	logs *[]*os.File // open for writing
 }
 
 func newWorld(t *testing.T) world {
@@ -34,6 +35,10 @@ func newWorld(t *testing.T) world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return world{t, root, newHost(t, root), &[]*os.File{}}
+}
+
+func newHost(t *testing.T, root string) *supervise.Host {
 	launcher, installed := inproc.New(nil, fileconn.Connector())
 	h := supervise.New(supervise.Options{Connectors: installed, Launcher: launcher, FileRoot: root})
 	t.Cleanup(func() {
@@ -41,7 +46,7 @@ func newWorld(t *testing.T) world {
 			t.Error(err)
 		}
 	})
-	return world{t, root, h}
+	return h
 }
 
 func (w world) path(name string) string { return filepath.Join(w.root, name) }

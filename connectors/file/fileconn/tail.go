@@ -5,12 +5,13 @@ package fileconn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
 	"github.com/nervix-go/nervix/host/kernel/vtime"
+	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/plugins/sdk"
 )
 
@@ -24,14 +25,36 @@ const (
 
 // tail watches a followed file: whether it grew, and whether the path still names it.
 type tail struct {
-	root *os.Root
-	name string
+	folder
 	now  func() vtime.Mono
 	wait func(context.Context, time.Duration) error
 
-	// renamed says that the path named another file at the last look; since when, or since it grew last, is quiet.
+	id    identity
+	head  []byte // what the file begins with, of its first 1 KiB as much as it had
+	last  int64  // end of the last line that was delivered
+	since int64  // when the file was opened, ns of UTC
+
+	// renamed says that the path named another file at the last look; since then, or since it grew last, the file is quiet.
 	renamed bool
 	quiet   vtime.Mono
+}
+
+func (t *tail) begin(f *os.File, id identity, at place) error {
+	t.id, t.last, t.since = id, at.end, osclock.UTC().NS()
+	return t.keepHead(f)
+}
+
+// keepHead reads how the file begins, until its first 1 KiB is known.
+func (t *tail) keepHead(f *os.File) error {
+	if len(t.head) == hashedBytes {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	t.head, err = headOf(f, min(info.Size(), hashedBytes))
+	return err
 }
 
 // fate is what one look at a file that was read to its end says.
@@ -40,7 +63,8 @@ type fate uint8
 const (
 	unchanged fate = iota
 	grown
-	shorter
+	known    // grown so far that its identity can cover more of it
+	shorter  // or written anew
 	complete // renamed, and nobody writes it any more
 )
 
@@ -50,14 +74,17 @@ func (t *tail) look(f *os.File, readTo int64) (fate, error) {
 	if err != nil {
 		return unchanged, err
 	}
+	if mine.Size() < readTo || !startsLike(f, t.head) {
+		return shorter, nil
+	}
 	there, err := t.root.Stat(t.name)
 	switch {
-	case mine.Size() < readTo:
-		return shorter, nil
 	case mine.Size() > readTo:
 		t.quiet = t.now()
-		return grown, nil
-	case err != nil || os.SameFile(mine, there): // a path that is missing is between two names
+		return grown, t.keepHead(f)
+	case t.id.hashed < hashedBytes && readTo >= hashedBytes:
+		return known, nil
+	case errors.Is(err, fs.ErrNotExist), err == nil && os.SameFile(mine, there): // a path that is missing is between two names
 		t.renamed = false
 		return unchanged, nil
 	case !t.renamed:
@@ -74,37 +101,35 @@ func (t *tail) look(f *os.File, readTo int64) (fate, error) {
 	return complete, nil
 }
 
-// await waits at the end of a followed file until there is a row in b, the file is finished (io.EOF) or ctx ends.
-func (s *source) await(ctx context.Context, b *sdk.Batch) error {
+// follow is Read of a followed file. It waits at the end of it; io.EOF says that the source is to be opened again: at the next file, or at this one.
+func (s *source) follow(ctx context.Context, b *sdk.Batch) error {
 	for {
 		what, err := s.tail.look(s.file, s.lines.readTo())
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.path, err)
+			return s.named(err)
 		}
-		switch what {
-		case grown:
-			s.lines.tail = true
-			s.lines.again()
-			if err := s.fill(b); !errors.Is(err, io.EOF) || b.Rows() > 0 {
-				return notEnd(err)
-			}
-			continue
-		case shorter:
+		if what == shorter {
+			s.seen.tell(s.path, ending{id: s.tail.id, shorter: true, head: s.tail.head, since: s.tail.since})
 			return io.EOF
-		case complete:
-			s.lines.tail = false // what is left has no end and will get none
-			s.lines.again()
-			return s.fill(b)
+		}
+		s.lines.tail = what != complete // what is left of a complete file has no end and will get none
+		s.lines.again()
+		err = s.fill(b)
+		switch {
+		case !errors.Is(err, io.EOF):
+			return err
+		case what == complete:
+			s.seen.tell(s.path, ending{id: s.tail.id, size: s.lines.readTo(), last: s.tail.last})
+			return io.EOF
+		case b.Rows() > 0:
+			return nil
+		case what == known:
+			return io.EOF
+		case what == grown:
+			continue
 		}
 		if err := s.tail.wait(ctx, pollEvery); err != nil {
 			return err
 		}
 	}
-}
-
-func notEnd(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

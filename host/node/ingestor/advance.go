@@ -36,16 +36,16 @@ func (i *Ingestor) save() {
 	if i.commit.writing || i.commit.failed || i.commit.count == 0 {
 		return
 	}
-	epoch, count := i.epoch, i.commit.count
+	epoch, count, part := i.epoch, i.commit.count, i.part
 	position := append([]byte(nil), i.commit.position...)
 	i.commit.writing, i.commit.count = true, 0
 	i.config.Positions.Save(i.identity, position, func(err error) {
-		i.lane.Post(lanes.Func(func(*lanes.Lane) { i.saved(epoch, position, count, err) }))
+		i.lane.Post(lanes.Func(func(l *lanes.Lane) { i.saved(l, epoch, part, position, count, err) }))
 	})
 }
 
 // saved gives the source its places back: the position survives a crash now.
-func (i *Ingestor) saved(epoch uint64, position []byte, count int, err error) {
+func (i *Ingestor) saved(l *lanes.Lane, epoch, part uint64, position []byte, count int, err error) {
 	i.commit.writing = false
 	if i.closed {
 		return
@@ -61,6 +61,9 @@ func (i *Ingestor) saved(epoch uint64, position []byte, count int, err error) {
 	if i.session != nil {
 		i.session.Acknowledge(epoch, position) // also of an epoch that was lost meanwhile: the next one begins after it
 	}
+	if part == i.part {
+		i.position = position
+	}
 	if epoch == i.epoch {
 		i.window.Durable(count)
 		if i.session != nil {
@@ -69,6 +72,7 @@ func (i *Ingestor) saved(epoch uint64, position []byte, count int, err error) {
 	}
 	i.save()
 	i.observe()
+	i.turn(l)
 }
 
 // redeliver asks the source again for deliveries whose backoff is over, and arms the timer for the next ones (P-023).

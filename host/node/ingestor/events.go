@@ -10,15 +10,19 @@ import (
 )
 
 // events receives what the source session reports and moves it to the lane.
-type events struct{ i *Ingestor }
+type events struct {
+	i    *Ingestor
+	life uint64
+}
 
 // SourceBatch implements connector.SourceEvents.
 func (e events) SourceBatch(epoch uint64, batch arrow.RecordBatch, bytes int64) {
 	e.i.lane.Post(lanes.Func(func(l *lanes.Lane) {
-		if epoch != e.i.epoch || e.i.closed {
+		if e.life != e.i.next.life || epoch != e.i.epoch || e.i.closed {
 			batch.Release()
 			return
 		}
+		e.i.next.pause = 0
 		e.i.queue = append(e.i.queue, intake{epoch: epoch, batch: batch, bytes: bytes})
 		e.i.schedule(l)
 	}))
@@ -26,7 +30,11 @@ func (e events) SourceBatch(epoch uint64, batch arrow.RecordBatch, bytes int64) 
 
 // SourceState implements connector.SourceEvents.
 func (e events) SourceState(s connector.SourceStatus) {
-	e.i.lane.Post(lanes.Func(func(l *lanes.Lane) { e.i.sourceState(l, s) }))
+	e.i.lane.Post(lanes.Func(func(l *lanes.Lane) {
+		if e.life == e.i.next.life {
+			e.i.sourceState(l, s)
+		}
+	}))
 }
 
 func (i *Ingestor) sourceState(l *lanes.Lane, s connector.SourceStatus) {
@@ -39,25 +47,41 @@ func (i *Ingestor) sourceState(l *lanes.Lane, s connector.SourceStatus) {
 		i.identity = append([]byte(nil), s.Identity...)
 		i.stats.opened(s)
 		if s.Restarted {
+			i.part++
+			i.position = nil
+		}
+		if s.Restarted && s.Detail != "" { // without a reason it is the next part of an endless source
 			i.config.Log.Warn("the source is read from its beginning", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain, "reason", s.Detail)
 		}
 	case connector.Lost:
-		// Nothing is judged: what the epoch delivered is forgotten here, and the next one begins at the durable position (P-007, P-010). A write
-		// under way belongs to an epoch that is over, so it gives no places back.
-		i.window.Reset()
-		i.commit.count, i.epoch = 0, 0
-		i.dropQueue()
+		i.forget()
 		i.stats.lost(s.Detail)
 		if i.plan.GeneralLog {
 			i.config.Log.Error("the source was lost; it is opened again", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain, "reason", s.Detail)
 		}
 	case connector.Finished:
-		i.stats.finished(s.Skipped)
+		i.stats.finished(s.Skipped, !i.plan.Source.Endless)
 		i.schedule(l)
+		if i.plan.Source.Endless {
+			i.partEnded(l)
+		}
 	case connector.Failed:
 		i.stats.lost(s.Detail)
+		if i.plan.Source.Endless {
+			i.forget()
+			i.partEnded(l)
+		}
 	}
 	i.observe()
+}
+
+// forget ends the epoch. Nothing is judged: what it delivered is forgotten here, and the next one begins at the durable position (P-007, P-010). A
+// write under way belongs to an epoch that is over, so it gives no places back.
+func (i *Ingestor) forget() {
+	i.window.Reset()
+	i.commit.count, i.epoch = 0, 0
+	i.dropQueue()
+	i.next.wanted = false
 }
 
 // observe shows what the window says, and logs once that a delivery blocks the source.
@@ -97,4 +121,5 @@ func (i *Ingestor) work(l *lanes.Lane) {
 	}
 	i.advance(l)
 	i.schedule(l)
+	i.turn(l)
 }

@@ -81,6 +81,9 @@ type Ingestor struct {
 	window   *ack.Window
 	epoch    uint64
 	identity []byte
+	part     uint64 // of the source: one more whenever reading begins anew
+	position []byte // durable, in this part
+	next     turning
 	queue    []intake
 	parked   int
 	working  bool // a work task is posted
@@ -126,16 +129,12 @@ func (i *Ingestor) Start(ctx context.Context) error {
 	i.stats.setPosition(identity, position)
 	opened := make(chan struct{})
 	i.lane.Post(lanes.Func(func(l *lanes.Lane) {
-		i.identity = identity
+		i.identity, i.position = identity, position
 		i.armCheck(l)
 		close(opened)
 	}))
 	<-opened
-	session, err := i.config.Sources.OpenSource(ctx, connector.SourcePlan{
-		Ingestor: i.plan.Ref, Kind: i.plan.Source.Kind, Client: i.plan.Client.Config, Options: i.plan.Source.Options,
-		Identity: identity, Position: position,
-		CreditBatches: creditBatches, CreditBytes: creditBytes, CreditRows: i.rowCredit(),
-	}, events{i})
+	session, err := i.config.Sources.OpenSource(ctx, i.sourcePlan(identity, position), events{i: i})
 	if err != nil {
 		i.stats.setTransient(err.Error())
 		var named *fault.Error
@@ -151,12 +150,21 @@ func (i *Ingestor) Start(ctx context.Context) error {
 		}
 		i.session = session
 		i.schedule(l)
+		i.turn(l)
 	})
 	if late {
 		_ = session.Close(ctx)
 		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the ingestor was stopped while its source was opened", errEnded)
 	}
 	return nil
+}
+
+func (i *Ingestor) sourcePlan(identity, position []byte) connector.SourcePlan {
+	return connector.SourcePlan{
+		Ingestor: i.plan.Ref, Kind: i.plan.Source.Kind, Client: i.plan.Client.Config, Options: i.plan.Source.Options,
+		Identity: identity, Position: position,
+		CreditBatches: creditBatches, CreditBytes: creditBytes, CreditRows: i.rowCredit(),
+	}
 }
 
 func (i *Ingestor) rowCredit() int64 {
@@ -185,16 +193,17 @@ func (i *Ingestor) StopIntake(ctx context.Context) error {
 		i.dropQueue()
 		i.stats.setStatus(Stopped)
 	})
-	if session == nil {
-		return nil
+	err := i.stopTurning(ctx)
+	if session != nil {
+		err = session.Close(ctx)
 	}
-	err := session.Close(ctx)
 	i.onLane(func(*lanes.Lane) { i.dropQueue() })
 	return err
 }
 
 // Close fails what is still held and ends the ingestor. StopIntake comes first.
 func (i *Ingestor) Close() {
+	_ = i.stopTurning(context.Background())
 	i.onLane(func(l *lanes.Lane) { i.close(l) })
 }
 

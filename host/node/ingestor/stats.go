@@ -53,8 +53,10 @@ type Observation struct {
 type stats struct {
 	mu sync.Mutex
 	o  Observation
-	// finite is set when the source reported its end.
+	// ended is set when the source reported its end.
 	ended bool
+	// before is what the parts of an endless source before the present one skipped.
+	before uint64
 }
 
 func (s *stats) init() {
@@ -110,10 +112,18 @@ func (s *stats) lost(detail string) {
 	s.mu.Unlock()
 }
 
-func (s *stats) finished(skipped uint64) {
+// finished says that the source was read to its end; ended is false if another part of it follows.
+func (s *stats) finished(skipped uint64, ended bool) {
 	s.mu.Lock()
-	s.ended = true
-	s.o.Skipped = skipped
+	s.ended = ended
+	s.o.Skipped = s.before + skipped
+	s.mu.Unlock()
+}
+
+// turned says that the next part of an endless source begins.
+func (s *stats) turned() {
+	s.mu.Lock()
+	s.before = s.o.Skipped
 	s.mu.Unlock()
 }
 

@@ -32,6 +32,10 @@ type Source struct {
 	End bool
 	// Closing is called inside Close.
 	Closing func()
+	// Identity is what is read, `file-1` when empty; Restarted and Detail are told with the next Open.
+	Identity  string
+	Restarted bool
+	Detail    string
 
 	mu       sync.Mutex
 	lines    []string
@@ -51,6 +55,7 @@ type Source struct {
 	most     int64
 	closed   int
 	sessions int
+	current  int // the session that counts
 	wrong    int
 	heap     *Heap
 }
@@ -79,6 +84,7 @@ func (s *Source) OpenSource(ctx context.Context, plan connector.SourcePlan, even
 	refuse, hold, opening := s.Refuse, s.Hold, s.Opening
 	if refuse == nil {
 		s.sessions++
+		s.current, s.epoch = s.sessions, 0 // each session counts its own
 		s.events = events
 		s.base = LineAt(plan.Position)
 	}
@@ -92,7 +98,29 @@ func (s *Source) OpenSource(ctx context.Context, plan connector.SourcePlan, even
 	if opening != nil {
 		opening(ctx)
 	}
-	return session{s}, nil
+	return session{s, s.Sessions()}, nil
+}
+
+// Sessions is the number of sessions opened so far.
+func (s *Source) Sessions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions
+}
+
+// Finish says that the present part of the source is finished, whatever was sent of it.
+func (s *Source) Finish(skipped uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events.SourceState(connector.SourceStatus{State: connector.Finished, Epoch: s.epoch, Skipped: skipped})
+}
+
+// Fail ends the session for good.
+func (s *Source) Fail(detail string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = false
+	s.events.SourceState(connector.SourceStatus{State: connector.Failed, Epoch: s.epoch, Detail: detail})
 }
 
 // Open begins the next epoch at the position last acknowledged, or the plan's.
@@ -104,7 +132,14 @@ func (s *Source) Open() {
 	s.open, s.finished, s.again = true, false, nil
 	s.batches, s.bytes, s.rows = plan.CreditBatches, plan.CreditBytes, plan.CreditRows
 	s.next = s.base
-	s.events.SourceState(connector.SourceStatus{State: connector.Open, Epoch: s.epoch, Identity: []byte("file-1")})
+	if s.Identity == "" {
+		s.Identity = "file-1"
+	}
+	if s.Restarted {
+		s.base, s.next = 0, 0
+	}
+	s.events.SourceState(connector.SourceStatus{State: connector.Open, Epoch: s.epoch, Identity: []byte(s.Identity), Restarted: s.Restarted, Detail: s.Detail})
+	s.Restarted, s.Detail = false, ""
 	s.pump()
 }
 
@@ -122,6 +157,13 @@ func (s *Source) Add(lines ...string) {
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, lines...)
 	s.pump()
+}
+
+// Replace changes all lines, before the source is opened at its beginning.
+func (s *Source) Replace(lines ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines, s.next = lines, len(lines)
 }
 
 // pump sends what credit allows. Rejected lines use no credit of rows.
@@ -241,12 +283,15 @@ func (s *Source) BatchCredit() int {
 }
 
 // session implements connector.SourceSession.
-type session struct{ s *Source }
+type session struct {
+	s *Source
+	n int
+}
 
 func (x session) Grant(epoch uint64, batches int, bytes, rows int64) {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
-	if epoch != x.s.epoch || !x.s.open {
+	if epoch != x.s.epoch || !x.s.open || x.n != x.s.current {
 		x.s.wrong++
 		return
 	}
@@ -259,7 +304,7 @@ func (x session) Grant(epoch uint64, batches int, bytes, rows int64) {
 func (x session) Acknowledge(epoch uint64, position []byte) {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
-	if epoch != x.s.epoch {
+	if epoch != x.s.epoch || x.n != x.s.current {
 		return // of an epoch before the one that is open
 	}
 	x.s.acks = append(x.s.acks, LineAt(position))
@@ -286,7 +331,9 @@ func (x session) Close(context.Context) error {
 	}
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
-	x.s.open = false
+	if x.n == x.s.current {
+		x.s.open = false
+	}
 	x.s.closed++
 	return nil
 }
