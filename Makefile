@@ -14,8 +14,10 @@ build:
 	  $(BIN)/connectors/$$kind --descriptor > $(BIN)/connectors/$$kind.json || exit 1; \
 	done
 
-# The example pipeline on real data; writes below bin/ and demo-out/ only.
+# The example pipelines on real data; writes below bin/ and demo-out/ only.
 demo: build
+	@./examples/weather/replay.sh
+	@echo
 	@./examples/weather/demo.sh
 
 # One build with the race detector runs every test; the tag spoils released buffers, so that a read after release shows.

@@ -4,8 +4,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 out=demo-out
-rm -rf "$out"
 mkdir -p "$out/guest"
+rm -f "$out"/*.ndjson "$out"/*.jsonl "$out"/*.log
 cp wasm/guest/testdata/c_counter.wasm "$out/guest/counter.wasm"
 sed "s#@ROOT@#$PWD#" examples/weather/weather.nspl >"$out/weather.nspl"
 echo "Running examples/weather/weather.nspl: 2,927 lines of daily weather, five of them damaged."

@@ -7,7 +7,8 @@ out=demo-out/replay
 rm -rf "$out"
 mkdir -p "$out"
 : >"$out/feed.ndjson"
-sed "s#@ROOT@#$PWD#" examples/weather/replay.nspl >"$out/replay.nspl"
+sed "s#@ROOT@#$PWD#; /^START /d" examples/weather/replay.nspl >"$out/replay.nspl" # START comes when its ticks are followed
+start=$(grep '^START ' examples/weather/replay.nspl)
 
 node=
 trap '[ -z "$node" ] || { kill "$node" 2>/dev/null; wait "$node" 2>/dev/null || :; }' EXIT
@@ -35,6 +36,12 @@ origin=1325376000000000000 # 2012-01-01T00:00:00Z
 day_ns=86400000000000
 nervix domain-clock --for 8s --format jsonl >"$out/ticks.jsonl" 2>"$out/clock.log" &
 clock=$!
+tries=0
+until grep -q attached "$out/ticks.jsonl" || [ "$tries" -gt 300 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
+nervix -c "$start" >>"$out/applied.log"
 exec 3<examples/weather/data/daily.ndjson
 tail -n +1 -f --pid="$clock" "$out/ticks.jsonl" | { fed=0; while IFS= read -r event; do
   case $event in *'"type":"tick"'*) ;; *) continue ;; esac
