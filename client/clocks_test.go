@@ -411,6 +411,59 @@ func TestOldNodesAreNotAsked(t *testing.T) {
 	}
 }
 
+// TestEveryEndInterruptsAlike: an ending with its reason, a connection that closes, and a bad frame.
+func TestEveryEndInterruptsAlike(t *testing.T) {
+	// req: X-110
+	// req: X-032
+	for name, end := range map[string]func(s *fakeSession){
+		"an ending": func(s *fakeSession) {
+			s.send(orderedLane, wire.ServerFrame{Body: wire.SessionEnding{Reason: wire.EndingShuttingDown, Text: "the node stops"}})
+			_ = s.lanes[orderedLane].Close()
+			s.linger()
+		},
+		"the transport": func(s *fakeSession) { _ = s.conn.CloseWithError(7, "") },
+		"a violation": func(s *fakeSession) {
+			_, _ = s.lanes[orderedLane].Write(wire.AppendFrame(nil, []byte("no frame of any kind")))
+			s.linger()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := fakeWith(t, 2, func(s *fakeSession) {
+				for {
+					f, ok := s.next()
+					if !ok {
+						return
+					}
+					switch b := f.Body.(type) {
+					case wire.AttachDomainClockRequest:
+						s.send(orderedLane, wire.ServerFrame{RequestID: f.RequestID, Body: wire.DomainClockAttachOutcome{Disposition: wire.ClockAttached,
+							Domain: b.Domain, Clock: unpaced}})
+					case wire.CommandRequest: // in flight at the end
+						if s.number == 1 {
+							end(s)
+							return
+						}
+						s.complete(f)
+					}
+				}
+			})
+			c := n.dial(t, nil)
+			if _, err := c.AttachDomainClock(t.Context(), "d"); err != nil {
+				t.Fatal(err)
+			}
+			out, err := c.Execute(t.Context(), Command{Text: "x"})
+			if !errors.Is(err, ErrUncertain) && out.Disposition != Completed { // a violation is not repeated for the caller, the others are
+				t.Errorf("the command: %+v, %v", out, err)
+			}
+			for _, want := range []ClockEventKind{ClockInterrupted, ClockObserved} {
+				if e, err := c.NextClockEvent(t.Context()); err != nil || e.Kind != want {
+					t.Errorf("got %+v, %v; want %s", e, err, want)
+				}
+			}
+		})
+	}
+}
+
 // TestRestorationComesFirst has the frames of a new session in their order: the clocks, then the commands and the control lane's requests.
 func TestRestorationComesFirst(t *testing.T) {
 	// req: C-103
