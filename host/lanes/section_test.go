@@ -295,3 +295,28 @@ func BenchmarkSection(b *testing.B) {
 	}))
 	<-done
 }
+
+// BenchmarkPool is the way that sections are measured against: the call runs on a goroutine of a pool, and a task brings its end back to the lane.
+func BenchmarkPool(b *testing.B) {
+	e := New(1)
+	defer func() { _ = e.Close(context.Background()) }()
+	calls, done, left := make(chan func()), make(chan struct{}), b.N
+	go func() {
+		for call := range calls {
+			call()
+		}
+	}()
+	defer close(calls)
+	var back Func
+	call := func() { e.At(0).Post(back) }
+	back = func(*Lane) {
+		if left--; left < 0 {
+			close(done)
+			return
+		}
+		calls <- call
+	}
+	b.ResetTimer()
+	e.At(0).Post(back)
+	<-done
+}
