@@ -107,7 +107,7 @@ func (f *Failure) because(res *Result) *Failure {
 	}
 	reason, err := protocol.Reason(text)
 	if err != nil {
-		reason = err.Error()
+		reason = protocol.Plain(err)
 	} else {
 		f.Reason = reason
 	}

@@ -4,6 +4,8 @@ package protocol
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
@@ -80,18 +82,29 @@ type guestReason string
 
 func (r guestReason) Error() string { return string(r) }
 
-// Reason reads the bytes of the error channel (W-097). They are copied; what is longer than MaxReason is cut at a character. Text that is
-// not UTF-8 is an error of its own: wasm.reason.
+// Reason reads the bytes of the error channel, or the reason of a decision (W-097). They are copied; what is longer than MaxReason is cut at a
+// character. Characters that a terminal or a reader of logs would obey become U+FFFD, so that a reason stays one line of plain text. Text
+// that is not UTF-8 is an error of its own: wasm.reason.
 func Reason(b []byte) (string, error) {
 	if !utf8.Valid(b) {
 		return "", refuse(fault.WasmReason, "Reason", "the error text of the wasm guest is not UTF-8", nil)
 	}
 	if len(b) <= MaxReason {
-		return string(b), nil
+		return strings.Map(printed, string(b)), nil
 	}
 	end := MaxReason
 	for !utf8.RuneStart(b[end]) {
 		end--
 	}
-	return string(b[:end]) + fmt.Sprintf(" ... (%d of %d bytes)", end, len(b)), nil
+	return strings.Map(printed, string(b[:end])) + fmt.Sprintf(" ... (%d of %d bytes)", end, len(b)), nil
+}
+
+// printed replaces controls, separators of lines and the marks that turn the direction of text.
+func printed(r rune) rune {
+	switch {
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029', unicode.Is(unicode.Bidi_Control, r):
+		return utf8.RuneError
+	default:
+		return r
+	}
 }

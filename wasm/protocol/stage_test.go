@@ -97,7 +97,8 @@ func TestCodesOfAGuest(t *testing.T) {
 
 func TestReason(t *testing.T) {
 	// req: W-097 half: reading the text; the calls are the engine's part
-	for text, want := range map[string]string{"": "", "out of range": "out of range", "mot\u00e9": "mot\u00e9"} {
+	for text, want := range map[string]string{"": "", "out of range": "out of range", "mot\u00e9": "mot\u00e9",
+		"a\r\nforged \x1b[31mline\x00\x7f\u0085\u2028": "a\ufffd\ufffdforged \ufffd[31mline\ufffd\ufffd\ufffd\ufffd", "\u202etxt\u2066": "\ufffdtxt\ufffd"} {
 		if got, err := protocol.Reason([]byte(text)); err != nil || got != want {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
