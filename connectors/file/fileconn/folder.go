@@ -3,6 +3,7 @@
 package fileconn
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -106,50 +108,53 @@ func (d folder) look(b beside) (*os.File, fs.FileInfo, error) {
 // counter is what rotation puts into a name: numbers and dates. old is the other custom.
 var counter = regexp.MustCompile(`^[-._][-._:+TZ0-9]*[0-9]Z?$`)
 
+// number is a counter that grows with the age of the file; dates grow with its youth.
+var number = regexp.MustCompile(`^[-._][0-9]{1,3}$`)
+
+// inOrder compares names by the age of their files: negative when a is the older one. The path itself has the youngest.
+func (d folder) inOrder(a, b string) int {
+	if a == d.name || b == d.name {
+		return cmp.Compare(btoi(a == d.name), btoi(b == d.name))
+	}
+	x, y := d.counter(a), d.counter(b)
+	if number.MatchString(x) && number.MatchString(y) {
+		n, _ := strconv.Atoi(x[1:])
+		m, _ := strconv.Atoi(y[1:])
+		return cmp.Compare(m, n)
+	}
+	return cmp.Compare(x, y)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // rotated says whether a name is one that rotation gives to the files that had the path before: `app.log.1`, `app.log-20310501`, `app-2031-05-01.log`,
 // `app.log.old`. Compressed files and other streams (`app-errors.log`) are none.
-func (d folder) rotated(name string) bool {
+func (d folder) rotated(name string) bool { return d.counter(name) != "" }
+
+// counter is what rotation added to the name; empty if it did not.
+func (d folder) counter(name string) string {
 	if filepath.Dir(name) != filepath.Dir(d.name) {
-		return false
+		return ""
 	}
 	base, name := filepath.Base(d.name), filepath.Base(name)
 	if rest, ok := strings.CutPrefix(name, base); ok && (counter.MatchString(rest) || rest == ".old") {
-		return true
+		return rest
 	}
 	extension := filepath.Ext(base)
 	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(base, extension))
-	if rest, cut := strings.CutSuffix(rest, extension); ok && cut && extension != "" {
-		return counter.MatchString(rest)
+	if rest, cut := strings.CutSuffix(rest, extension); ok && cut && extension != "" && counter.MatchString(rest) {
+		return rest
 	}
-	return false
+	return ""
 }
 
 // startsLike says whether f begins with the bytes.
 func startsLike(f io.ReaderAt, head []byte) bool {
 	got, err := headOf(f, int64(len(head)))
 	return err == nil && string(got) == string(head)
-}
-
-// prefixOf says whether all that is in a is what b begins with. It reads both.
-func prefixOf(a, b io.ReaderAt, size int64) (bool, error) {
-	mine, theirs := make([]byte, chunk), make([]byte, chunk)
-	for at := int64(0); at < size; {
-		n := min(size-at, chunk)
-		for _, part := range []struct {
-			f io.ReaderAt
-			b []byte
-		}{{a, mine}, {b, theirs}} {
-			if got, err := part.f.ReadAt(part.b[:n], at); int64(got) < n {
-				if errors.Is(err, io.EOF) {
-					return false, nil
-				}
-				return false, err
-			}
-		}
-		if string(mine[:n]) != string(theirs[:n]) {
-			return false, nil
-		}
-		at += n
-	}
-	return true, nil
 }

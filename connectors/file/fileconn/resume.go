@@ -3,6 +3,7 @@
 package fileconn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -81,7 +82,7 @@ func (s *search) run() (beginning, error) {
 		if !s.endKnown || s.ended.shorter || s.at.end < s.ended.last {
 			why = anotherFile + ", and the one that was read is gone"
 		}
-		return s.after(all, s.id, nil, why)
+		return s.after(all, s.id, why)
 	}
 	size := which.info.Size()
 	if !same || s.at.end > size || s.endKnown && s.ended.shorter {
@@ -96,7 +97,7 @@ func (s *search) run() (beginning, error) {
 	if complete := s.endKnown && s.ended.size == size; !complete && !unwritten(f) {
 		return s.goOn(f, size)
 	}
-	b, err := s.after(all, s.id, f, "")
+	b, err := s.after(all, s.id, "")
 	if errors.Is(err, fs.ErrNotExist) { // the path is missing: it is waited for at the end of this file
 		return s.goOn(f, size)
 	}
@@ -154,7 +155,7 @@ func (s *search) rewritten(all []beside, f *os.File, which beside) (beginning, e
 	if err != nil || left {
 		return beginning{file: copied, id: id, at: s.at}, err
 	}
-	b, err := s.after(all, id, copied, "")
+	b, err := s.after(all, id, "")
 	return b, errors.Join(err, copied.Close())
 }
 
@@ -209,8 +210,8 @@ func (s *search) looksCopied(f *os.File, born int64) bool {
 	return err == nil && hashOf(head) == s.id.sum
 }
 
-// after begins the successor of a file: of is its content, nil when it is gone.
-func (s *search) after(all []beside, id identity, of *os.File, why string) (beginning, error) {
+// after begins the successor of a file.
+func (s *search) after(all []beside, id identity, why string) (beginning, error) {
 	younger, err := s.younger(all, id)
 	if err != nil {
 		return beginning{}, err
@@ -218,7 +219,7 @@ func (s *search) after(all []beside, id identity, of *os.File, why string) (begi
 	for n, one := range younger {
 		keep, err := one.current, error(nil)
 		if !keep {
-			keep, err = one.worthReading(of)
+			keep, err = one.worthReading()
 		}
 		if err != nil || keep {
 			closeAll(younger[n+1:])
@@ -245,11 +246,13 @@ func closeAll(files []opened) {
 	}
 }
 
-// younger opens the files that had the path after the one with an identity, the oldest first.
+// younger opens the files that had the path after the one with an identity, the oldest first. The clock of a file system stands still for some
+// milliseconds; files of one such moment are in the order of their names. One that cannot be told from an older one counts as younger.
 func (s *search) younger(all []beside, than identity) (out []opened, err error) {
 	if than.born == 0 {
 		return nil, nil
 	}
+	mine := ""
 	for _, one := range all {
 		if !one.current && !s.rotated(one.name) {
 			continue
@@ -263,27 +266,29 @@ func (s *search) younger(all []beside, than identity) (out []opened, err error) 
 			continue
 		}
 		one.info = info
-		if o := (opened{one, f, birth(f)}); o.born > than.born {
-			out = append(out, o)
-		} else {
+		o := opened{one, f, birth(f)}
+		if dev, ino := numbers(info); (identity{dev: dev, ino: ino, born: o.born}).inode(than) {
+			mine = one.name
 			_ = f.Close()
+			continue
 		}
+		out = append(out, o)
 	}
-	slices.SortStableFunc(out, func(a, b opened) int { return int(min(max(a.born-b.born, -1), 1)) })
+	out = slices.DeleteFunc(out, func(o opened) bool {
+		if o.born > than.born || o.born == than.born && (mine == "" || s.inOrder(mine, o.name) < 0) {
+			return false
+		}
+		_ = o.f.Close()
+		return true
+	})
+	slices.SortFunc(out, func(a, b opened) int { return cmp.Or(cmp.Compare(a.born, b.born), s.inOrder(a.name, b.name)) })
 	return out, nil
 }
 
-// worthReading says whether a renamed file holds lines of its own: it is neither blank for good nor a copy of the one before.
-func (o opened) worthReading(before *os.File) (bool, error) {
+// worthReading says whether a renamed file may hold lines: it is not blank for good.
+func (o opened) worthReading() (bool, error) {
 	left, err := anythingLeft(o.f, place{})
-	if err != nil || !left {
-		return !unwritten(o.f), err
-	}
-	if before == nil {
-		return true, nil
-	}
-	copied, err := prefixOf(o.f, before, o.info.Size())
-	return !copied, err
+	return left || !unwritten(o.f), err
 }
 
 // current begins the file that the path names.

@@ -44,7 +44,7 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 	}
 	s.path, s.limit = filepath.Join(abs, name), int(limit)
 	if r.Options["follow"] == "true" {
-		s.tail = &tail{folder: folder{root, name}, now: osclock.Mono, wait: osclock.Wait}
+		s.tail = &tail{folder: folder{root, name}, now: osclock.Mono, wait: osclock.Wait, unwritten: unwritten}
 		return s.openFollowed(r)
 	}
 	defer root.Close()

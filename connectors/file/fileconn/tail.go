@@ -28,6 +28,8 @@ type tail struct {
 	folder
 	now  func() vtime.Mono
 	wait func(context.Context, time.Duration) error
+	// unwritten says that nobody has the file open for writing.
+	unwritten func(*os.File) bool
 
 	id    identity
 	head  []byte // what the file begins with, of its first 1 KiB as much as it had
@@ -90,7 +92,7 @@ func (t *tail) look(f *os.File, readTo int64) (fate, error) {
 	case !t.renamed:
 		t.renamed, t.quiet = true, t.now()
 	}
-	if !unwritten(f) && t.now().Sub(t.quiet) < lateFor {
+	if !t.unwritten(f) && t.now().Sub(t.quiet) < lateFor {
 		return unchanged, nil
 	}
 	// The writer may have appended between the first look and the end of its writing.
