@@ -42,6 +42,7 @@ type state struct {
 	current  *intake      // the input of the callback
 	failure  *Failure     // the newest; it stays until an instance works again
 	revision uint64       // of the saved state that failure is about
+	unreset  error        // a reset that failed
 	reason   error        // of negative acknowledgements without a failure: the end of the branch, a reset
 	saved    Saved
 	dump     []byte
@@ -170,7 +171,7 @@ func (s *state) advance(l *lanes.Lane, e event) {
 // perform carries out effects in their order. If the last of them has an outcome already, it is the next event.
 func (s *state) perform(l *lanes.Lane, do effects) (next event, more bool) {
 	if do&doReport != 0 {
-		s.p.report(s.p.diagnostic(s.failure, s.print, s.revision))
+		s.report()
 	}
 	if do&doDispatch != 0 {
 		s.dispatch(l)
@@ -211,6 +212,16 @@ func (s *state) perform(l *lanes.Lane, do effects) (next event, more bool) {
 	default:
 		return event{}, false
 	}
+}
+
+// report tells of what failed.
+func (s *state) report() {
+	if s.unreset != nil {
+		s.p.report(s.unreset)
+		s.unreset = nil
+		return
+	}
+	s.p.report(s.p.diagnostic(s.failure, s.print, s.revision))
 }
 
 // fail notes a failure for reports and negative acknowledgements. revision is that of the saved state concerned, or 0.
@@ -342,8 +353,6 @@ func (s *state) close(l *lanes.Lane) {
 	for high := p.handles.Load(); s.handle-1 > high && !p.handles.CompareAndSwap(high, s.handle-1); high = p.handles.Load() {
 	}
 	p.kit(l).discharge(s)
-	p.mu.Lock()
-	delete(p.mu.live, s)
-	p.mu.Unlock()
+	p.live.remove(s)
 	p.leave()
 }

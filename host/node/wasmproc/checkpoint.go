@@ -110,17 +110,17 @@ func (s *state) reset() (next event, more bool) {
 	return s.wasReset(err), true
 }
 
-// wasReset reports a reset that failed by itself: it has no stage, and names processor, domain and branch.
+// wasReset takes up the end of a reset. Its failure has no stage; the report names processor, domain and branch.
 func (s *state) wasReset(err error) event {
-	e := event{kind: evReset}
-	if err != nil {
-		branch := "unbranched"
-		if s.print != "" {
-			branch = "branch " + s.print
-		}
-		s.p.report(within(fmt.Sprintf("wasm processor '%s' of domain '%s' could not reset its state (%s)", s.p.plan.Ref.Name, s.p.plan.Ref.Domain, branch), err))
+	if err == nil {
+		return event{kind: evReset}
 	}
-	return e
+	branch := "unbranched"
+	if s.print != "" {
+		branch = "branch " + s.print
+	}
+	s.unreset = within(fmt.Sprintf("wasm processor '%s' of domain '%s' could not reset its state (%s)", s.p.plan.Ref.Name, s.p.plan.Ref.Domain, branch), err)
+	return event{kind: evReset, outcome: faulty}
 }
 
 // drop discards the instance with its tokens and timeouts.

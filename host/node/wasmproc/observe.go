@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/nervix-go/nervix/host/node/runtime"
@@ -100,16 +101,48 @@ func (p *Processor) Observe() Observation {
 	o.Errors, o.ErrorsTotal = p.errors.list()
 	p.mu.Lock()
 	o.Rejected = maps.Clone(p.mu.rejected)
-	all := make([]BranchObservation, 0, len(p.mu.live))
-	for s := range p.mu.live {
-		all = append(all, s.observe())
-	}
 	p.mu.Unlock()
-	o.Branches = len(all)
-	slices.SortFunc(all, func(a, b BranchObservation) int { return cmp.Compare(a.Fingerprint, b.Fingerprint) })
-	o.Details = all[:min(len(all), maxDetails):min(len(all), maxDetails)]
-	o.Omitted = len(all) - len(o.Details)
+	first, total := p.live.first(maxDetails)
+	for _, s := range first {
+		o.Details = append(o.Details, s.observe())
+	}
+	o.Branches, o.Omitted = total, total-len(first)
 	return o
+}
+
+// roll is the set of live branches. It has a lock of its own, because reading it takes a while when there are many.
+type roll struct {
+	mu  sync.Mutex
+	set map[*state]struct{}
+}
+
+func (r *roll) add(s *state) {
+	r.mu.Lock()
+	r.set[s] = struct{}{}
+	r.mu.Unlock()
+}
+
+func (r *roll) remove(s *state) {
+	r.mu.Lock()
+	delete(r.set, s)
+	r.mu.Unlock()
+}
+
+// first are the n branches with the lowest fingerprints; total is the number of all.
+func (r *roll) first(n int) (first []*state, total int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for s := range r.set {
+		if len(first) == n && s.print > first[n-1].print {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(first, s.print, func(x *state, print string) int { return cmp.Compare(x.print, print) })
+		if len(first) == n {
+			first = first[:n-1]
+		}
+		first = slices.Insert(first, at, s)
+	}
+	return first, len(r.set)
 }
 
 func (s *state) observe() BranchObservation {

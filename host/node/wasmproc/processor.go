@@ -83,11 +83,11 @@ type Processor struct {
 	rows                  struct{ given, acked, nacked, failed atomic.Uint64 }
 	instances, made, lost atomic.Uint64
 	errors                reporter
+	live                  roll
 
 	mu struct {
 		sync.Mutex
 		rejected map[string]uint64
-		live     map[*state]struct{}
 		waiting  []*state // for the module, or for a long call of the processor to end
 		ending   error
 		left     int           // branches that have not ended yet, and lanes that have not looked
@@ -105,7 +105,7 @@ func New(c Config) (*Processor, error) {
 	}
 	p := &Processor{plan: c.Plan, config: c, received: make([]runtime.Traffic, len(c.Plan.Inputs)), longCalls: max(2, c.Lanes.Len())}
 	p.mu.rejected = make(map[string]uint64)
-	p.mu.live = make(map[*state]struct{})
+	p.live.set = make(map[*state]struct{})
 	nc := runtime.Config{Ref: c.Plan.Ref, Lanes: c.Lanes, Inputs: len(c.Plan.Inputs), Now: c.Now}
 	if c.Plan.Branch != nil {
 		nc.TTL, nc.MaxInstances = c.Plan.Branch.TTL, c.Plan.Branch.MaxInstances
@@ -190,7 +190,6 @@ func (p *Processor) Open(l *lanes.Lane, b *runtime.Branch) {
 	s.reason = p.mu.ending
 	s.closed = s.reason != nil
 	if !s.closed {
-		p.mu.live[s] = struct{}{}
 		p.mu.left++
 	}
 	p.mu.Unlock()
@@ -199,6 +198,7 @@ func (p *Processor) Open(l *lanes.Lane, b *runtime.Branch) {
 	}
 	s.m.log = p.plan.GlobalLog
 	s.print = fingerprint(b.Key)
+	p.live.add(s)
 	s.slot = p.config.Checkpoints.Open(s.where())
 	p.kit(l).enlist(s)
 }
