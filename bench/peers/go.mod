@@ -2,7 +2,10 @@ module github.com/nervix-go/nervix/bench/peers
 
 go 1.26
 
-require github.com/redpanda-data/benthos/v4 v4.60.0
+require (
+	github.com/redpanda-data/benthos/v4 v4.60.0
+	github.com/tetratelabs/wazero v1.12.0
+)
 
 require (
 	cuelang.org/go v0.13.2 // indirect
@@ -63,7 +66,7 @@ require (
 	golang.org/x/crypto v0.43.0 // indirect
 	golang.org/x/oauth2 v0.30.0 // indirect
 	golang.org/x/sync v0.17.0 // indirect
-	golang.org/x/sys v0.37.0 // indirect
+	golang.org/x/sys v0.44.0 // indirect
 	golang.org/x/text v0.30.0 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect

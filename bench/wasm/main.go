@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command wasm measures what the guest engine costs without guest work: operations, instances, idle stores, and the price of metering.
-// Each measurement runs in a process of its own, so that none sees the memory of another. It prints Markdown; docs/adr holds a run.
+// Command wasm measures what guests cost: operations and callbacks without guest work, the same job in guests, junctions, Go and another engine,
+// copies, the price of metering, instances, idle branches, and a soak. It runs in the root of the repository, takes two to three minutes, and
+// prints Markdown; docs/adr/0007 holds a run.
+//
+//	go run ./bench/wasm              everything
+//	go run ./bench/wasm PART...      some parts: job callback operations copies metering instances idle branches soak
+//	go run ./bench/wasm gate         fails if metering costs a tenth more than prices.txt accepts
+//	go run ./bench/wasm prices       prints a new prices.txt
+//
+// Each measurement runs in a process of its own with one core, so that none sees the memory of another and rows a second are rows a second and core.
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,7 +21,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/wasm/engine"
 	"github.com/nervix-go/nervix/wasm/engine/reference"
 	"github.com/nervix-go/nervix/wasm/engine/shim"
@@ -33,36 +41,89 @@ var setups = []setup{
 	{"reference", engine.ProfileGuard, reference.Open},
 }
 
-var parts = []struct {
-	name string
-	run  func()
-}{
-	{"operations", operations},
-	{"instances", instances},
-	{"metering", metering},
+// parts run in a process of their own. Those that are not listed in order run only when they are named.
+var parts = map[string]func(){
+	"job": job, "callback": callback, "operations": operations, "copies": copies, "metering": metering, "instances": instances, "soak": soak,
+	"gate": gate, "prices": printPrices,
 }
 
+var order = []string{"job", "callback", "operations", "copies", "metering", "instances", "idle", "branches", "soak"}
+
 func main() {
-	if len(os.Args) > 1 {
-		one(os.Args[1:])
+	args := os.Args[1:]
+	if len(args) > 1 && args[0] == "-in" {
+		one(args[1:])
 		return
 	}
-	for _, p := range parts {
-		child(p.name)
+	if len(args) == 0 {
+		machine()
+		all()
+		return
 	}
-	fmt.Println("\n| idle stores | engine | RSS a store | virtual a store | maps a store | us a store |\n|---|---|---|---|---|---|")
-	for _, n := range []string{"1000", "10000", "100000"} {
-		for k, s := range setups {
-			if n == "100000" && s.name != "shim dense" {
-				continue
-			}
-			child("idle", fmt.Sprint(k), n)
+	run(args)
+}
+
+// all measures everything and ends with the goals.
+func all() {
+	f, err := os.CreateTemp("", "nervix-bench-")
+	fail(err)
+	fail(f.Close())
+	fail(os.Setenv(resultsFile, f.Name()))
+	run(order)
+	goals(results(f.Name()))
+	fail(os.Remove(f.Name()))
+}
+
+func run(args []string) {
+	for _, part := range args {
+		switch part {
+		case "idle":
+			fmt.Println("\n| idle stores | engine | RSS a store | virtual a store | maps a store | us a store |\n|---|---|---|---|---|---|")
+			many(part)
+		case "branches":
+			fmt.Println("\n| idle branches | engine | RSS a branch | of it Go heap | linear memory | maps a branch | us a branch |\n|---|---|---|---|---|---|---|")
+			many(part)
+		default:
+			child(part)
 		}
 	}
 }
 
+// many measures 1,000, 10,000 and 100,000 of something.
+func many(part string) {
+	for _, n := range []string{"1000", "10000", "100000"} {
+		for k, s := range setups {
+			switch {
+			case n == "100000" && s.name != "shim dense": // maps allow no more than some ten thousand
+			case part == "branches" && s.name == "reference": // its stores are in the other table
+			default:
+				child(part, fmt.Sprint(k), n)
+			}
+		}
+	}
+}
+
+// machine says where this runs.
+func machine() {
+	model := "unknown processor"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range bytes.Lines(text) {
+			if name, value, _ := strings.Cut(string(line), ":"); strings.TrimSpace(name) == "model name" {
+				model = strings.TrimSpace(value)
+			}
+		}
+	}
+	load := "?"
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		load = strings.Fields(string(text))[0]
+	}
+	fmt.Printf("%s, %d cores, %s %s/%s, load %s at the start. Times are processor time of one core, medians, unless a column says otherwise.\n",
+		model, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, load)
+}
+
 func child(args ...string) {
-	c := exec.Command(os.Args[0], args...)
+	c := exec.Command(os.Args[0], append([]string{"-in"}, args...)...)
+	c.Env = append(os.Environ(), "GOMAXPROCS=1")
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	if err := c.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, args, err)
@@ -71,40 +132,18 @@ func child(args ...string) {
 }
 
 func one(args []string) {
-	if args[0] == "idle" {
+	run := parts[args[0]]
+	switch {
+	case args[0] == "idle" && len(args) == 3:
 		idle(args[1], args[2])
-		return
+	case args[0] == "branches" && len(args) == 3:
+		branches(args[1], args[2])
+	case run != nil:
+		run()
+	default:
+		fmt.Fprintf(os.Stderr, "no measurement %s; there are %s\n", args[0], strings.Join(append(slices.Clone(order), "gate", "prices"), " "))
+		os.Exit(2)
 	}
-	for _, p := range parts {
-		if p.name == args[0] {
-			p.run()
-			return
-		}
-	}
-	fmt.Fprintf(os.Stderr, "no measurement %s\n", args[0])
-	os.Exit(2)
-}
-
-// perOp gives the median and the least nanoseconds and the allocations of f over rounds of n calls, after one round to warm up.
-func perOp(rounds, n int, f func()) (ns, least, allocs float64) {
-	all := make([]float64, 0, rounds)
-	var before, after runtime.MemStats
-	for r := range rounds + 1 {
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		began := osclock.Mono()
-		for range n {
-			f()
-		}
-		took := osclock.Mono().Sub(began)
-		runtime.ReadMemStats(&after)
-		if r > 0 {
-			all = append(all, float64(took.Nanoseconds())/float64(n))
-			allocs = float64(after.Mallocs-before.Mallocs) / float64(n)
-		}
-	}
-	slices.Sort(all)
-	return all[len(all)/2], all[0], allocs
 }
 
 func fail(err error) {

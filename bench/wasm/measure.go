@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strconv"
 
+	"github.com/nervix-go/nervix/bench/guests"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
+	"github.com/nervix-go/nervix/host/node/wasmproc"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/wasm/engine"
 	"github.com/nervix-go/nervix/wasm/engine/shim"
@@ -46,67 +47,125 @@ func instance(m *engine.Module) *engine.Instance {
 // operations: a batch operation of a guest that does nothing with it. `silent` emits nothing, `echo` points at its input, whose bytes the
 // host then reads.
 func operations() {
-	fmt.Println("\n| operation without guest work | engine | bytes | ns median | least | allocations |\n|---|---|---|---|---|---|")
+	var engines []*engine.Engine
+	var silent, echo []*engine.Instance
 	for _, s := range setups {
 		e := openEngine(s, 10)
-		silent := instance(module(e, watguest.With("nervix_process_batch", "i32.const 0")))
-		echo := instance(module(e, watguest.Guest{}))
-		keep := make([]byte, 64<<10)
-		for _, n := range []int{64, 4 << 10, 60 << 10} {
-			payload := make([]byte, n)
-			row := func(name string, f func()) {
-				ns, least, allocs := perOp(15, 10_000, f)
-				fmt.Printf("| %s | %s | %d | %.0f | %.0f | %.1f |\n", name, s.name, n, ns, least, allocs)
+		engines = append(engines, e)
+		silent = append(silent, instance(module(e, watguest.With("nervix_process_batch", "i32.const 0"))))
+		echo = append(echo, instance(module(e, watguest.Guest{})))
+	}
+	fmt.Println("\n| operation without guest work | engine | bytes | us | 10 % to 90 % | allocations |\n|---|---|---|---|---|---|")
+	for _, n := range []int{64, 4 << 10, 60 << 10} {
+		payload, keep := make([]byte, n), make([]byte, n)
+		for _, o := range []struct {
+			name string
+			on   []*engine.Instance
+			once func(i *engine.Instance)
+		}{
+			{"Deliver, no output", silent, func(i *engine.Instance) { deliver(i, payload) }},
+			{"Alloc + Send, no output", silent, func(i *engine.Instance) { allocSend(i, payload) }},
+			{"Deliver, output copied, last read", echo, func(i *engine.Instance) { deliverRead(i, payload, keep) }},
+		} {
+			var all []contender
+			for k, s := range setups {
+				all = append(all, here(s.name, func(times int) {
+					for range times {
+						o.once(o.on[k])
+					}
+				}))
 			}
-			row("Deliver, no output", func() {
-				silent.Begin(engine.OpBatch, snapshot)
-				_, err := silent.Deliver(engine.ProcessBatch, payload)
-				fail(err)
-			})
-			row("Alloc + Send, no output", func() {
-				silent.Begin(engine.OpBatch, snapshot)
-				v, err := silent.Alloc(uint32(n))
-				fail(err)
-				copy(v.Bytes(), payload)
-				_, err = silent.Send(engine.ProcessBatch, v.At(), uint32(n))
-				fail(err)
-			})
-			row("Deliver, output copied, last read", func() {
-				echo.Begin(engine.OpBatch, snapshot)
-				a, err := echo.Deliver(engine.ProcessBatch, payload)
-				fail(err)
-				copy(keep, a.Output.Bytes())
-				_, err = echo.ReadEmit()
-				fail(err)
-			})
+			for _, f := range compare(21, all) {
+				if n == 64 && f.name == "shim guard" && o.name == "Alloc + Send, no output" {
+					note("operation", "%s us, %.0f allocations", us(f.ns), f.allocs)
+				}
+				fmt.Printf("| %s | %s | %d | %s | %s to %s | %.1f |\n", o.name, f.name, n, us(f.ns), us(f.low), us(f.high), f.allocs)
+			}
 		}
+	}
+	for _, e := range engines {
 		fail(e.Close(context.Background()))
 	}
 }
 
-// instances: creation alone, and with the close, one at a time beside 1,000 live ones.
+func deliver(i *engine.Instance, payload []byte) engine.Answer {
+	i.Begin(engine.OpBatch, snapshot)
+	a, err := i.Deliver(engine.ProcessBatch, payload)
+	fail(err)
+	return a
+}
+
+func allocSend(i *engine.Instance, payload []byte) {
+	i.Begin(engine.OpBatch, snapshot)
+	v, err := i.Alloc(uint32(len(payload)))
+	fail(err)
+	copy(v.Bytes(), payload)
+	_, err = i.Send(engine.ProcessBatch, v.At(), uint32(len(payload)))
+	fail(err)
+}
+
+func deliverRead(i *engine.Instance, payload, keep []byte) {
+	a := deliver(i, payload)
+	copy(keep, a.Output.Bytes())
+	_, err := i.ReadEmit()
+	fail(err)
+}
+
+// instances: creation alone, and with the close, one at a time beside 1,000 live ones: the plain test guest in every engine, and a guest made with the
+// C header, with its init call, in both profiles.
 func instances() {
 	fmt.Println("\n| instance beside 1,000 live ones | create p50 us | p99 | close p50 us | p99 |\n|---|---|---|---|---|")
 	for _, s := range setups {
 		e := openEngine(s, 2000)
 		m := module(e, watguest.Guest{})
-		for range 1000 {
-			instance(m)
-		}
-		var create, closing []float64
-		for range 5000 {
-			t0 := osclock.Mono()
+		creations("plain guest, "+s.name, func() func() {
 			i := instance(m)
-			t1 := osclock.Mono()
-			fail(i.Close())
-			t2 := osclock.Mono()
-			create, closing = append(create, t1.Sub(t0).Seconds()*1e6), append(closing, t2.Sub(t1).Seconds()*1e6)
-		}
-		slices.Sort(create)
-		slices.Sort(closing)
-		fmt.Printf("| %s | %.1f | %.1f | %.1f | %.1f |\n", s.name, create[2500], create[4950], closing[2500], closing[4950])
+			return func() { fail(i.Close()) }
+		})
 		fail(e.Close(context.Background()))
 	}
+	w, err := guests.NewWorld()
+	fail(err)
+	init, _, err := guests.Messages(w, "numbering", 1)
+	fail(err)
+	for _, p := range []engine.Profile{engine.ProfileGuard, engine.ProfileDense} {
+		f := openFloor(p, shim.Options{}, 2000)
+		m, err := f.Acquire(context.Background(), wasmproc.Pin{File: "c_passthrough.wasm"})
+		fail(err)
+		p50, p99 := creations("C guest with init, shim "+p.String(), func() func() {
+			g, err := guests.Instance(m, init)
+			fail(err)
+			return g.Close
+		})
+		note("instance "+p.String(), "%.1f / %.1f us", p50, p99)
+		m.Release()
+		fail(f.engine.Close(context.Background()))
+	}
+	fail(w.Close())
+}
+
+// creations prints the times of 5,000 creations; create gives the end of what it made.
+func creations(name string, create func() func()) (p50, p99 float64) {
+	var live []func()
+	for range 1000 {
+		live = append(live, create())
+	}
+	var created, closed []float64
+	for range 5000 {
+		t0 := osclock.Mono()
+		end := create()
+		t1 := osclock.Mono()
+		end()
+		t2 := osclock.Mono()
+		created, closed = append(created, t1.Sub(t0).Seconds()*1e6), append(closed, t2.Sub(t1).Seconds()*1e6)
+	}
+	c50, c99 := percentiles(created)
+	e50, e99 := percentiles(closed)
+	fmt.Printf("| %s | %.1f | %.1f | %.1f | %.1f |\n", name, c50, c99, e50, e99)
+	for _, end := range live {
+		end()
+	}
+	return c50, c99
 }
 
 // memory gives resident and virtual bytes of the process.
@@ -146,6 +205,7 @@ func idle(which, count string) {
 	}
 	took := osclock.Mono().Sub(began)
 	r1, v1 := memory()
+	note("store "+count, "%.1f KiB", float64(r1-r0)/float64(n)/1024)
 	fmt.Printf("| %d | %s | %.1f KiB | %.0f KiB | %.2f | %.1f |\n", n, s.name, float64(r1-r0)/float64(n)/1024, float64(v1-v0)/float64(n)/1024,
 		float64(engine.MapCount()-maps)/float64(n), took.Seconds()*1e6/float64(n))
 	fail(e.Close(context.Background()))

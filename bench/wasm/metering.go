@@ -5,10 +5,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/nervix-go/nervix/host/osclock"
+	"github.com/nervix-go/nervix/bench/guests"
 	"github.com/nervix-go/nervix/wasm/engine"
 	"github.com/nervix-go/nervix/wasm/engine/shim"
 	"github.com/nervix-go/nervix/wasm/engine/watguest"
@@ -50,79 +49,88 @@ var workloads = []struct{ name, body string }{
 	    (br_if $g (local.get $gap))) i32.const 0`},
 }
 
-// metering: the same code with and without fuel and epoch, in both profiles, as multiples of guard without either.
-func metering() {
-	options := []struct {
-		name    string
-		profile engine.Profile
-		o       shim.Options
-	}{
-		{"guard, none", engine.ProfileGuard, shim.Options{WithoutFuel: true, WithoutEpoch: true}},
-		{"guard, epoch", engine.ProfileGuard, shim.Options{WithoutFuel: true}},
-		{"guard, fuel", engine.ProfileGuard, shim.Options{WithoutEpoch: true}},
-		{"guard, both", engine.ProfileGuard, shim.Options{}},
-		{"dense, none", engine.ProfileDense, shim.Options{WithoutFuel: true, WithoutEpoch: true}},
-		{"dense, both", engine.ProfileDense, shim.Options{}},
-		{"dense, both, trusted", engine.ProfileDense, shim.Options{Trusted: true}},
+// meters are the ways to bound a guest whose price is compared; the first has none.
+var meters = []struct {
+	name    string
+	profile engine.Profile
+	o       shim.Options
+}{
+	{"guard, none", engine.ProfileGuard, shim.Options{WithoutFuel: true, WithoutEpoch: true}},
+	{"guard, epoch", engine.ProfileGuard, shim.Options{WithoutFuel: true}},
+	{"guard, fuel", engine.ProfileGuard, shim.Options{WithoutEpoch: true}},
+	{"guard, both", engine.ProfileGuard, shim.Options{}},
+	{"dense, none", engine.ProfileDense, shim.Options{WithoutFuel: true, WithoutEpoch: true}},
+	{"dense, both", engine.ProfileDense, shim.Options{}},
+	{"dense, both, trusted", engine.ProfileDense, shim.Options{Trusted: true}},
+}
+
+// priced is a piece of guest work under every meter.
+type priced struct {
+	name string
+	ways []contender
+}
+
+// pricedWork opens three guests made with the C header and the tight loops; shut closes all.
+func pricedWork() (all []priced, shut func()) {
+	w, err := guests.NewWorld()
+	fail(err)
+	var floors []floor
+	for _, m := range meters {
+		floors = append(floors, openFloor(m.profile, m.o, 100))
 	}
-	head := "\n| workload |"
-	for _, o := range options {
-		head += " " + o.name + " |"
+	for _, g := range [][2]string{{"numbering", "numbering, 1,024 rows"}, {"counting", "running mean, 1,024 rows"}, {"heating", "filter and convert, 1,024 rows"}} {
+		p := priced{name: g[1]}
+		for k, m := range meters {
+			d, err := guests.NewDirect(w, floors[k], g[0], 1024)
+			fail(err)
+			p.ways = append(p.ways, here(m.name, d.Work))
+		}
+		all = append(all, p)
 	}
-	fmt.Println(head + "\n|---|" + strings.Repeat("---|", len(options)))
-	for _, w := range workloads {
-		g := watguest.With("nervix_flush", w.body)
+	for _, load := range workloads {
+		g := watguest.With("nervix_flush", load.body)
 		g.Memory = "20"
-		var engines []*engine.Engine
-		var guests []*engine.Instance
-		for _, o := range options {
-			e := openEngine(setup{o.name, o.profile, o.o.Open}, 10)
-			engines, guests = append(engines, e), append(guests, instance(module(e, g)))
+		p := priced{name: load.name}
+		for k, m := range meters {
+			i := instance(module(floors[k].engine, g))
+			p.ways = append(p.ways, here(m.name, func(n int) { flush(i, n) }))
 		}
-		row := "| " + w.name + " |"
-		for k, ns := range interleaved(guests) {
-			if k == 0 {
-				row += fmt.Sprintf(" %.0f us |", ns[0]/1000)
-			} else {
-				row += fmt.Sprintf(" %.2f |", ns[1])
-			}
+		all = append(all, p)
+	}
+	return all, func() {
+		for _, f := range floors {
+			fail(f.engine.Close(context.Background()))
 		}
-		fmt.Println(row)
-		for _, e := range engines {
-			fail(e.Close(context.Background()))
-		}
+		fail(w.Close())
 	}
 }
 
-// interleaved flushes all guests in turn, 41 rounds of five calls, and gives for each the median time of a call and the median of its
-// multiple of the first guest's time in the same round, so that a busy machine slows all alike.
-func interleaved(guests []*engine.Instance) [][2]float64 {
-	const rounds = 41
-	times, ratios := make([][]float64, len(guests)), make([][]float64, len(guests))
-	for range rounds {
-		var base float64
-		for k, i := range guests {
-			best := 0.0
-			for range 5 {
-				began := osclock.Mono()
-				i.Begin(engine.OpFlush, snapshot)
-				_, err := i.Flush()
-				fail(err)
-				if took := float64(osclock.Mono().Sub(began).Nanoseconds()); best == 0 || took < best {
-					best = took
-				}
-			}
-			if k == 0 {
-				base = best
-			}
-			times[k], ratios[k] = append(times[k], best), append(ratios[k], best/base)
+func flush(i *engine.Instance, n int) {
+	for range n {
+		i.Begin(engine.OpFlush, snapshot)
+		_, err := i.Flush()
+		fail(err)
+	}
+}
+
+// metering: the same code with and without fuel and epoch, in both profiles, as multiples of guard without either.
+func metering() {
+	head := "\n| workload |"
+	for _, m := range meters {
+		head += " " + m.name + " |"
+	}
+	fmt.Println(head + "\n|---|" + strings.Repeat("---|", len(meters)))
+	all, shut := pricedWork()
+	var prices []string
+	for _, p := range all {
+		figures := compare(21, p.ways)
+		prices = append(prices, fmt.Sprintf("%s %.2f / %.2f", p.name, figures[3].times(figures[0]), figures[5].times(figures[4])))
+		row := "| " + p.name + " | " + us(figures[0].ns) + " us |"
+		for _, f := range figures[1:] {
+			row += fmt.Sprintf(" %.2f |", f.times(figures[0]))
 		}
+		fmt.Println(row)
 	}
-	out := make([][2]float64, len(guests))
-	for k := range guests {
-		slices.Sort(times[k])
-		slices.Sort(ratios[k])
-		out[k] = [2]float64{times[k][rounds/2], ratios[k][rounds/2]}
-	}
-	return out
+	note("metering", "%s", strings.Join(prices[:3], "; "))
+	shut()
 }
