@@ -9,8 +9,8 @@ import (
 	"github.com/nervix-go/nervix/host/wire"
 )
 
-// Client executes commands on one node. It is safe for concurrent use; commands of one client run one at a time, in the order in which
-// they were sent.
+// Client executes commands on a node and follows domain clocks. It is safe for concurrent use; commands of one client run one at a time, in
+// the order in which they were sent.
 type Client struct {
 	config    Config
 	addresses []Address
