@@ -152,7 +152,7 @@ func (s *state) skip(l *lanes.Lane, w work, err error) {
 		s.flush = false
 	case workTimeout:
 		s.timeouts.due = false
-		s.arm(l)
+		l.Arm(&s.timeouts.timer, clockRetry, (*alarm)(s))
 	}
 	s.turn(l)
 }

@@ -46,25 +46,19 @@ func (s *state) copyColumns(columns []arrow.Array, sources []protocol.Column, se
 	var fields []arrow.Field
 	var indexes []int // of the fields in the input
 	at := make(map[uint32]int)
-	for i, c := range sources {
+	for _, c := range sources {
 		if c.Source != protocol.Input {
 			continue
 		}
-		field := s.p.plan.InputSchema.Arrow().Field(int(c.Index))
-		if nested(field.Type) {
-			columns[i] = takeLists(field.Type, int(c.Index), from, alloc)
-		} else if _, known := at[c.Index]; !known {
+		if _, known := at[c.Index]; !known {
 			at[c.Index] = len(fields)
-			fields, indexes = append(fields, field), append(indexes, int(c.Index))
+			fields, indexes = append(fields, s.p.plan.InputSchema.Arrow().Field(int(c.Index))), append(indexes, int(c.Index))
 		}
-	}
-	if len(fields) == 0 {
-		return
 	}
 	record := takeFields(fields, indexes, from, alloc)
 	defer record.Release()
 	for i, c := range sources {
-		if c.Source == protocol.Input && columns[i] == nil {
+		if c.Source == protocol.Input {
 			columns[i] = record.Column(at[c.Index])
 			columns[i].Retain()
 		}
@@ -106,68 +100,6 @@ func takeFields(fields []arrow.Field, indexes []int, from []stretch, alloc memor
 	}
 	record, _, _ := batch.Gather(schema, pieces, alloc)
 	return record
-}
-
-func nested(t arrow.DataType) bool { return t.ID() == arrow.LIST || t.ID() == arrow.FIXED_SIZE_LIST }
-
-func anyNested(s *arrow.Schema) bool {
-	for _, f := range s.Fields() {
-		if nested(f.Type) {
-			return true
-		}
-	}
-	return false
-}
-
-// takeLists joins slices of one column, one for each run of consecutive rows.
-func takeLists(t arrow.DataType, column int, from []stretch, alloc memory.Allocator) arrow.Array {
-	var parts []arrow.Array
-	for _, f := range from {
-		parts = appendSlices(parts, f.in.record.Column(column), f.rows)
-	}
-	return join(t, parts, alloc)
-}
-
-func appendSlices(parts []arrow.Array, column arrow.Array, rows []uint32) []arrow.Array {
-	for i := 0; i < len(rows); {
-		end := i + 1
-		for end < len(rows) && rows[end] == rows[end-1]+1 {
-			end++
-		}
-		parts = append(parts, array.NewSlice(column, int64(rows[i]), int64(rows[i])+int64(end-i)))
-		i = end
-	}
-	return parts
-}
-
-// join concatenates and releases parts.
-func join(t arrow.DataType, parts []arrow.Array, alloc memory.Allocator) arrow.Array {
-	defer releaseAll(parts)
-	if len(parts) == 0 {
-		return array.MakeArrayOfNull(alloc, t, 0)
-	}
-	out, err := array.Concatenate(parts, alloc)
-	if err != nil { // parts have one type, and their sizes were checked
-		panic("wasmproc: " + err.Error())
-	}
-	return out
-}
-
-// choose keeps the given rows of a record whose reference it takes. Lists are joined here because batch.Gather does not know them.
-func choose(schema *arrow.Schema, p batch.Piece, alloc memory.Allocator) (record arrow.RecordBatch, low, high []int64) {
-	if p.Rows == nil || !anyNested(schema) {
-		return batch.Gather(schema, []batch.Piece{p}, alloc)
-	}
-	defer p.Release()
-	columns := make([]arrow.Array, schema.NumFields())
-	defer releaseAll(columns)
-	for c := range columns {
-		t := schema.Field(c).Type
-		columns[c] = join(t, appendSlices(nil, p.Record.Column(c), p.Rows), alloc)
-	}
-	marks := &intake{low: p.Low, high: p.High}
-	low, high = picked(marks, p.Rows)
-	return array.NewRecordBatch(schema, columns, int64(len(p.Rows))), low, high
 }
 
 func releaseAll(columns []arrow.Array) {

@@ -48,16 +48,10 @@ func (p *Processor) where(l *lanes.Lane, where *expr.Program, operation string, 
 		policy.Report(nil, w, failures, runtime.Source{}, runtime.LineageAnswers{Lineage: in.Lineage, Failures: failures})
 	}
 	rows, all := runtime.RowsOf(mask, in.Rows())
-	switch {
-	case all:
+	if all {
 		return in
-	case len(rows) == 0:
-		in.Settle()
-		return nil
 	}
-	lin := in.Lineage.Select(rows)
-	record, low, high := choose(in.Record.Schema(), batch.Piece{Record: in.Record, Rows: rows, Low: in.Low, High: in.High}, w.Alloc())
-	return batch.New(record, in.Key, lin, low, high)
+	return in.Select(rows, w.Alloc())
 }
 
 // dispatch sends the rows of the callback's output, carries out nacks and message errors, and takes the inputs it decided out of the guest's hands.
@@ -110,7 +104,7 @@ func (s *state) emit(l *lanes.Lane, w *runtime.Workbench, g *protocol.Group, out
 	if !w.Out.All {
 		rows, _ := runtime.RowsOf(w.Out.Keep, n)
 		from.lin = from.lin.Select(rows)
-		record, from.low, from.high = choose(r.schema, batch.Piece{Record: record, Rows: rows, Low: from.low, High: from.high}, w.Alloc())
+		record, from.low, from.high = batch.Gather(r.schema, []batch.Piece{{Record: record, Rows: rows, Low: from.low, High: from.high}}, w.Alloc())
 	}
 	s.sender(out.Route).send(batch.New(record, s.b.Key, from.lin, from.low, from.high))
 }

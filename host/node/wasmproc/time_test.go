@@ -160,6 +160,7 @@ type rated struct {
 	base   int64
 	rate   int64 // per cent
 	broken bool
+	blind  bool
 }
 
 func (c *rated) set(rate int64, broken bool) {
@@ -187,8 +188,11 @@ func (c *rated) reading() (rate int64, err error) {
 }
 
 func (c *rated) Snapshot() (vtime.Snapshot, error) {
-	if _, err := c.reading(); err != nil {
-		return vtime.Snapshot{}, err
+	c.mu.Lock()
+	blind := c.blind
+	c.mu.Unlock()
+	if _, err := c.reading(); err != nil || blind {
+		return vtime.Snapshot{}, errBroken
 	}
 	return vtime.Snapshot{Now: c.now()}, nil
 }
@@ -243,6 +247,52 @@ func TestTimeoutsFollowTheDomainClock(t *testing.T) {
 		b.pass(100 * time.Millisecond)
 		wantRows(b.T, "paused", copies.Rows(), "10s|1|1", "10s|1|1")
 	}, with)
+}
+
+// Work whose snapshot cannot be read is not done: inputs fail, flushes are left out, timeouts wait.
+func TestWorkWithoutASnapshot(t *testing.T) {
+	var clock *rated
+	with := func(c *wasmproc.Config, b *bench) {
+		clock = &rated{start: osclock.Mono(), rate: 100}
+		c.Clock = clock
+		c.Now = func() (vtime.Logical, bool) { return clock.now(), true }
+	}
+	refuse := func(_ *wasmproc.Config, b *bench) { b.fakes.refuse = errLost }
+	run(t, 1, watch+logs, timed(), func(b *bench) {
+		f := b.say("1s", "tick")
+		_ = b.p.Start(b.T.Context())
+		b.fakes.refuse = nil
+		clock.set(100, true)
+		if err := b.p.Start(b.T.Context()); err != nil {
+			b.T.Fatal(err)
+		}
+		b.pass(time.Millisecond)
+		b.wantEnd(f, true, 0, 1)
+		if b.p.Busy() {
+			b.T.Fatal("busy with nothing")
+		}
+	}, with, refuse)
+	run(t, 1, watch+logs, timed(), func(b *bench) {
+		copies := b.Reader("copies")
+		f := b.say("1s")
+		clock.unreadable(true)
+		b.p.Quiesce()
+		b.pass(5 * time.Second)
+		b.wantEnd(f, false)
+		if slices.Contains(b.fakes.calls(), "1:nervix_flush") || len(b.due()) != 0 || b.p.Busy() {
+			b.T.Fatalf("%q", b.fakes.calls())
+		}
+		clock.unreadable(false)
+		b.pass(60 * time.Millisecond)
+		wantRows(b.T, "copies", copies.Rows(), "1s|1|1")
+	}, with)
+}
+
+// unreadable lets deadlines come and gives no snapshot.
+func (c *rated) unreadable(yes bool) {
+	c.mu.Lock()
+	c.blind = yes
+	c.mu.Unlock()
 }
 
 // draining is the engine's way: flush, look, and ask guests when everything else is through.

@@ -87,7 +87,7 @@ func (s *state) checkSizes(out *output) error {
 	return nil
 }
 
-// copiedBytes is the size of the text, bytes and lists in the input columns of a selection; it stops counting above most.
+// copiedBytes is the size of the text and bytes in the input columns of a selection; it stops counting above most.
 func (s *state) copiedBytes(sel *protocol.Selection, columns []protocol.Column, most int64) (total int64) {
 	counted := make(map[uint32]bool)
 	for _, c := range columns {
@@ -98,7 +98,7 @@ func (s *state) copiedBytes(sel *protocol.Selection, columns []protocol.Column, 
 		for _, part := range s.stretches(sel) {
 			column := part.in.record.Column(int(c.Index)).Data()
 			for _, row := range part.rows {
-				if total += rangeBytes(column, int(row), int(row)+1); total > most {
+				if total += valueBytes(column, int(row)); total > most {
 					return total
 				}
 			}
@@ -107,61 +107,22 @@ func (s *state) copiedBytes(sel *protocol.Selection, columns []protocol.Column, 
 	return total
 }
 
-func variable(t arrow.DataType) bool {
-	switch t.ID() {
-	case arrow.STRING, arrow.BINARY, arrow.LIST, arrow.FIXED_SIZE_LIST:
-		return true
-	default:
-		return false
-	}
+func variable(t arrow.DataType) bool { return t.ID() == arrow.STRING || t.ID() == arrow.BINARY }
+
+// valueBytes is the size of a text or of bytes.
+func valueBytes(d arrow.ArrayData, row int) int64 {
+	offsets := arrow.Int32Traits.CastFromBytes(d.Buffers()[1].Bytes())[d.Offset()+row:]
+	return int64(offsets[1] - offsets[0])
 }
 
-// rangeBytes is the size of the values in a range of an array.
-func rangeBytes(d arrow.ArrayData, from, to int) int64 {
-	at := d.Offset()
-	switch t := d.DataType().(type) {
-	case *arrow.StringType, *arrow.BinaryType:
-		first, last := offsetsOf(d, at+from, at+to)
-		return int64(last-first) + 4
-	case *arrow.ListType:
-		first, last := offsetsOf(d, at+from, at+to)
-		return 4 + rangeBytes(d.Children()[0], int(first), int(last))
-	case *arrow.FixedSizeListType:
-		n := int(t.Len())
-		return rangeBytes(d.Children()[0], (at+from)*n, (at+to)*n)
-	case arrow.FixedWidthDataType:
-		return int64(to-from) * int64((t.BitWidth()+7)/8)
-	default:
-		return 0
-	}
-}
-
-func offsetsOf(d arrow.ArrayData, from, to int) (first, last int32) {
-	offsets := d.Buffers()[1]
-	if offsets == nil || offsets.Len() == 0 {
-		return 0, 0
-	}
-	all := arrow.Int32Traits.CastFromBytes(offsets.Bytes())
-	return all[from], all[to]
-}
-
-// rowBytes is the fixed part of a row of a schema, or more than any limit.
+// rowBytes is the fixed part of a row of a schema.
 func rowBytes(s *arrow.Schema) (total int64) {
 	for _, f := range s.Fields() {
-		total = min(total+fixedBytes(f.Type), maxCopiedBytes+1)
+		if t, ok := f.Type.(arrow.FixedWidthDataType); ok {
+			total += int64((t.BitWidth() + 7) / 8)
+		} else {
+			total += 4
+		}
 	}
 	return total
-}
-
-func fixedBytes(t arrow.DataType) int64 {
-	switch t := t.(type) {
-	case *arrow.FixedSizeListType:
-		return min(int64(t.Len())*fixedBytes(t.Elem()), maxCopiedBytes+1)
-	case *arrow.StringType, *arrow.BinaryType, *arrow.ListType:
-		return 4
-	case arrow.FixedWidthDataType:
-		return int64((t.BitWidth() + 7) / 8)
-	default:
-		return 8
-	}
 }
