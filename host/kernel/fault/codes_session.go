@@ -12,7 +12,7 @@ const (
 	SessionInTransaction          Code = "session.in_transaction"
 	SessionClockAttached          Code = "session.clock_attached"
 	SessionClockNotAttached       Code = "session.clock_not_attached"
-	SessionClockUnsupported       Code = "session.clock_unsupported"
+	SessionClockUnavailable       Code = "session.clock_unavailable"
 	SessionOver                   Code = "session.over"
 	UserPassword                  Code = "user.password"
 	ContextMissing                Code = "context.missing"
@@ -30,7 +30,7 @@ func sessionCodes() []Entry {
 		{SessionInTransaction, ClassUser, RetryNever, "This is not possible while a transaction is open.", "COMMIT or REVERT first"},
 		{SessionClockAttached, ClassUser, RetryNever, "The session follows the clock of this domain already.", ""},
 		{SessionClockNotAttached, ClassUser, RetryNever, "The session does not follow the clock of this domain.", "ATTACH DOMAIN CLOCK first"},
-		{SessionClockUnsupported, ClassUser, RetryNever, "Domain clocks cannot be followed here.", "use a client and a node of session protocol 2 or later"},
+		{SessionClockUnavailable, ClassInternal, RetryAfterBackoff, "The clock of the domain cannot be watched now.", "try again in a moment; the message has the reason"},
 		{SessionOver, ClassCapacity, RetryElsewhere, "The session ends.", "open another session, on another node if this one stops"},
 		{UserPassword, ClassUser, RetryNever, "The password cannot be used.", "choose a password of 1 to 1,024 bytes"},
 		{ContextMissing, ClassUser, RetryNever, "There is no context file.", "name one with --context or NERVIX_CONTEXT; nervixd writes context.json into its data folder"},

@@ -71,7 +71,7 @@ func (a *Attachments) Attach(waiting, life context.Context, domain ident.Domain,
 	if code := fault.CodeOf(err); code == fault.SessionDomainUnknown || code == fault.ClockMissing {
 		return r.refuse(fault.SessionDomainUnknown, nil)
 	}
-	return r.refuse(fault.SessionClockUnsupported, err)
+	return r.refuse(fault.SessionClockUnavailable, err)
 }
 
 // release forgets an attachment whose domain was removed, once its end frame is queued: what follows is then behind that frame (C-100).
