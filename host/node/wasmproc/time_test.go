@@ -110,10 +110,10 @@ func TestTimeoutsEndWithTheirInstance(t *testing.T) {
 		b.pass(5 * time.Second)
 		b.wantEnd(g, true)
 		wantRows(b.T, "due", b.due(), "2:due 4")
-		h := b.say("1h")
+		h := b.say("90s")
 		b.pass(61 * time.Second) // evicted
 		b.wantEnd(h, true, 0)
-		b.pass(2 * time.Hour)
+		b.pass(2 * time.Minute)
 		b.wantEnd(b.say("1s"), false)
 		if next := b.fakes.all()[2].limits.FirstHandle; next != 6 {
 			b.T.Fatalf("after an eviction the instance begins at %d", next)
