@@ -214,10 +214,10 @@ func (m *Module) Instantiate(spec Spec, now vtime.Logical) (*Instance, error) {
 // interruptEvery is how often a shutdown interrupts what still runs.
 const interruptEvery = 5 * time.Millisecond
 
-// Close stops every running guest, frees all instances and modules and ends the engine's goroutine. Who wants to flush or save guests
-// does so before. It returns early with the cause of ctx if a compilation or a guest does not end; then nothing was freed and Close may
+// Stop ends the calls of guests that run, and refuses those that come: wasm.stopped. A shutdown does it before it waits for whoever makes the
+// calls, since a call may last as long as an operation may. Instances stay until they are closed. It returns early with the cause of ctx; it may
 // be called again.
-func (e *Engine) Close(ctx context.Context) error {
+func (e *Engine) Stop(ctx context.Context) error {
 	e.stopping.Store(true)
 	e.noBuilds()
 	for e.anyBusy() {
@@ -225,6 +225,16 @@ func (e *Engine) Close(ctx context.Context) error {
 		if err := osclock.Wait(ctx, interruptEvery); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// Close stops every running guest, frees all instances and modules and ends the engine's goroutine. Who wants to flush or save guests
+// does so before. It returns early with the cause of ctx if a compilation or a guest does not end; then nothing was freed and Close may
+// be called again.
+func (e *Engine) Close(ctx context.Context) error {
+	if err := e.Stop(ctx); err != nil {
+		return err
 	}
 	if err := e.waitBuilds(ctx); err != nil {
 		return err

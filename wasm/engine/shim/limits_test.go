@@ -319,10 +319,13 @@ func TestShutdownStopsSpinningGuests(t *testing.T) {
 			running.Wait()
 			ctx, cancel := osclock.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
-			if err := e.Close(ctx); err != nil {
+			if err := e.Stop(ctx); err != nil { // the calls end, and whoever made them goes on
 				t.Fatal(err)
 			}
 			done.Wait()
+			if err := e.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
 			_, err = e.Acquire(context.Background(), wasm(t, watguest.Guest{}))
 			want(t, err, fault.WasmStopped)
 		})
