@@ -5,7 +5,7 @@ package guest
 import "github.com/nervix-go/nervix/wasm/guest/go/internal/flat"
 
 // writeOutput writes an output that was judged. Order: head, routes with their decisions, rows, generated batch.
-func writeOutput(w *flat.Writer, o *Output, rows uint32, schemas *schemaCache) {
+func writeOutput(w *flat.Writer, o *Output, rows uint32, e *encoder) {
 	envelope := beginMessage(w, outputEnvelope)
 	w.Point(envelope + 8)
 	offset := w.Offsets(len(o.routes))
@@ -29,8 +29,8 @@ func writeOutput(w *flat.Writer, o *Output, rows uint32, schemas *schemaCache) {
 	w.Point(envelope + 4)
 	length := w.Add32(0)
 	if len(o.columns) > 0 {
-		schemas.write(w, o)
-		writeBatch(w, o, rows)
+		e.writeSchema(w, o)
+		e.writeBatch(w, o, rows)
 		w.Put32(length, w.Len()-length-4)
 	}
 	endMessage(w)
@@ -180,10 +180,11 @@ func writeField(w *flat.Writer, meta uint32, typ *Type, optional bool, name stri
 	writeField(w, meta, typ.Element, false, "item")
 }
 
-// schemaCache keeps the schema message of the last output: a guest emits the same columns again and again.
-type schemaCache struct {
+// encoder writes generated batches. It keeps the schema message of the last one: a guest emits the same columns again and again.
+type encoder struct {
 	message flat.Writer
 	of      []cachedField
+	buffers [][]byte
 }
 
 type cachedField struct {
@@ -191,22 +192,22 @@ type cachedField struct {
 	optional bool
 }
 
-func (s *schemaCache) holds(o *Output) bool {
-	if len(s.of) != len(o.columns) {
+func (e *encoder) holds(o *Output) bool {
+	if len(e.of) != len(o.columns) {
 		return false
 	}
 	for i, g := range o.columns {
-		if s.of[i] != (cachedField{g.typ, g.optional}) {
+		if e.of[i] != (cachedField{g.typ, g.optional}) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *schemaCache) write(w *flat.Writer, o *Output) {
-	if !s.holds(o) {
-		m := &s.message
-		m.B, s.of = m.B[:0], s.of[:0]
+func (e *encoder) writeSchema(w *flat.Writer, o *Output) {
+	if !e.holds(o) {
+		m := &e.message
+		m.B, e.of = m.B[:0], e.of[:0]
 		meta := beginMeta(m, headerSchema, 0, 8, 8, 0, 4, 16, 20, 4, 16, 17, 8, 0, 12, 8, 12, 4, 8, 4, 4) // Schema, Field, tables of two, tables of none
 		t := m.Table(meta+metaHeader, 8)
 		m.Point(t + 4)
@@ -215,11 +216,11 @@ func (s *schemaCache) write(w *flat.Writer, o *Output) {
 			m.Point(fields)
 			writeField(m, meta, g.typ, g.optional, "")
 			fields += 4
-			s.of = append(s.of, cachedField{g.typ, g.optional})
+			e.of = append(e.of, cachedField{g.typ, g.optional})
 		}
 		endMeta(m, meta)
 	}
-	w.B = append(w.B, s.message.B...)
+	w.B = append(w.B, e.message.B...)
 }
 
 func up8(n uint32) uint32 { return (n + 7) &^ 7 }
@@ -239,15 +240,16 @@ func (g *Generated) buffers(all [][]byte) [][]byte {
 	return all
 }
 
-func writeBatch(w *flat.Writer, o *Output, rows uint32) {
-	var buffers [][]byte
+func (e *encoder) writeBatch(w *flat.Writer, o *Output, rows uint32) {
+	buffers := e.buffers[:0]
 	var nodes uint64
 	for _, g := range o.columns {
 		buffers = g.buffers(buffers)
-		for e := g; e != nil; e = e.element {
+		for c := g; c != nil; c = c.element {
 			nodes++
 		}
 	}
+	e.buffers = buffers
 	body := uint32(0)
 	for _, b := range buffers {
 		body += up8(uint32(len(b)))
@@ -259,9 +261,9 @@ func writeBatch(w *flat.Writer, o *Output, rows uint32) {
 	w.Point(t + 4)
 	w.Add32(uint32(nodes))
 	for _, g := range o.columns {
-		for e := g; e != nil; e = e.element {
-			w.Add64(uint64(e.rows))
-			w.Add64(uint64(e.nulls))
+		for c := g; c != nil; c = c.element {
+			w.Add64(uint64(c.rows))
+			w.Add64(uint64(c.nulls))
 		}
 	}
 	w.AlignVector8()

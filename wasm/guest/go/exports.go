@@ -5,7 +5,7 @@
 package guest
 
 // module is the only instance of a module.
-var module = &instance{host: env{}}
+var module = newInstance(nil, env{})
 
 // Register makes p the processor of this module. Call it once, from an init function of package main.
 func Register(p Processor) { module.processor = p }

@@ -22,13 +22,23 @@ type Generated struct {
 
 func newGenerated(o *Output, typ *Type, optional bool) *Generated {
 	g := &Generated{owner: o, typ: typ, optional: optional}
-	if typ.Kind == String || typ.Kind == Bytes {
-		g.values.Add32(0)
-	}
 	if typ.Element != nil {
 		g.element = newGenerated(o, typ.Element, false)
 	}
+	g.reset()
 	return g
+}
+
+// reset empties a column and keeps its room.
+func (g *Generated) reset() {
+	g.used, g.rows, g.nulls = false, 0, 0
+	g.validity, g.values.B, g.data = g.validity[:0], g.values.B[:0], g.data[:0]
+	if g.typ.Kind == String || g.typ.Kind == Bytes {
+		g.values.Add32(0)
+	}
+	if g.element != nil {
+		g.element.reset()
+	}
 }
 
 func (g *Generated) is(k Kind) bool {

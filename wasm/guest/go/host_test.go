@@ -356,8 +356,9 @@ func encodeInput(s *Schema, rows [][]any, entries []Entry) []byte {
 	w.PadTo(12, 16)
 	w.Point(t + 4)
 	length := w.Add32(0)
-	new(schemaCache).write(w, o)
-	writeBatch(w, o, uint32(len(rows)))
+	e := &encoder{}
+	e.writeSchema(w, o)
+	e.writeBatch(w, o, uint32(len(rows)))
 	w.Add32(continuation)
 	w.Add32(0)
 	w.Put32(length, w.Len()-length-4)

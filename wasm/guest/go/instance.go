@@ -38,13 +38,21 @@ type instance struct {
 	worked  bool // a callback has run
 
 	reader  inputReader
-	schemas schemaCache
-	queue   [][]byte // what waits for ReadEmit
+	batch   Batch
+	encoder encoder
+	call    Call
+	begun   []*Output // of this operation
+	ended   []*Output // to be used again
+	queue   [][]byte  // what waits for ReadEmit
 	reason  []byte
 }
 
 // newInstance makes an instance.
-func newInstance(p Processor, h environment) *instance { return &instance{host: h, processor: p} }
+func newInstance(p Processor, h environment) *instance {
+	i := &instance{host: h, processor: p}
+	i.call.instance = i
+	return i
+}
 
 // latch puts the first reason of an operation on the error channel: it is the cause of what follows.
 func (i *instance) latch(reason string) {
@@ -197,10 +205,11 @@ func (i *instance) Init(ptr uintptr, size int32) int32 {
 	i.enter()
 	defer i.leave()
 	answer := int32(0)
-	if err := i.processor.Create(&Call{i}, i.init); err != nil {
+	if err := i.processor.Create(&i.call, i.init); err != nil {
 		answer = i.fail(err)
 	}
 	i.drop()
+	i.endOutputs()
 	i.ready = answer == 0 && !i.host.Latched()
 	return answer
 }
@@ -237,7 +246,30 @@ func (i *instance) end(err error) int32 {
 	if answer != 0 || i.host.Latched() {
 		i.drop()
 	}
+	i.endOutputs()
 	return answer
+}
+
+// output begins an output.
+func (i *instance) output() *Output {
+	o := &Output{init: i.init}
+	if n := len(i.ended); n > 0 {
+		o = i.ended[n-1]
+		i.ended = i.ended[:n-1]
+	}
+	i.begun = append(i.begun, o)
+	return o
+}
+
+// endOutputs takes back what was begun.
+func (i *instance) endOutputs() {
+	for _, o := range i.begun {
+		o.reset()
+		if len(i.ended) < 4 {
+			i.ended = append(i.ended, o)
+		}
+	}
+	i.begun = i.begun[:0]
 }
 
 // ProcessBatch delivers an input message.
@@ -249,13 +281,12 @@ func (i *instance) ProcessBatch(ptr uintptr, size int32) int32 {
 	if code := i.begin(); code < 0 {
 		return code
 	}
-	var b Batch
-	if code := i.readBatch(message, &b); code < 0 {
+	if code := i.readBatch(message, &i.batch); code < 0 {
 		return code
 	}
 	i.enter()
 	defer i.leave()
-	return i.end(i.processor.ProcessBatch(&Call{i}, &b))
+	return i.end(i.processor.ProcessBatch(&i.call, &i.batch))
 }
 
 func (i *instance) readBatch(message []byte, b *Batch) int32 {
@@ -282,7 +313,7 @@ func (i *instance) OnTimeout(handle int64) int32 {
 	}
 	i.enter()
 	defer i.leave()
-	return i.end(i.processor.OnTimeout(&Call{i}, Timeout{handle}))
+	return i.end(i.processor.OnTimeout(&i.call, Timeout{handle}))
 }
 
 // Flush asks for everything that is buffered.
@@ -292,7 +323,7 @@ func (i *instance) Flush() int32 {
 	}
 	i.enter()
 	defer i.leave()
-	return i.end(i.processor.Flush(&Call{i}))
+	return i.end(i.processor.Flush(&i.call))
 }
 
 func (i *instance) emit(o *Output) error {
@@ -301,7 +332,7 @@ func (i *instance) emit(o *Output) error {
 		return err
 	}
 	w := flat.Writer{B: i.room()}
-	writeOutput(&w, o, rows, &i.schemas)
+	writeOutput(&w, o, rows, &i.encoder)
 	i.queue = append(i.queue, w.B)
 	return nil
 }

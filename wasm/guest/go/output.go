@@ -11,6 +11,16 @@ type Output struct {
 	routes  []*Route
 	columns []*Generated
 	wrong   string // the first mistake
+
+	// What earlier outputs were made of, to be used again: a guest makes the same output for each batch.
+	oldRoutes  []*Route
+	oldColumns []*Generated
+}
+
+// reset makes an output as good as new.
+func (o *Output) reset() {
+	o.oldRoutes, o.oldColumns = append(o.oldRoutes, o.routes...), append(o.oldColumns, o.columns...)
+	o.routes, o.columns, o.wrong = o.routes[:0], o.columns[:0], ""
 }
 
 func (o *Output) mistake(what string) {
@@ -31,15 +41,35 @@ func (o *Output) Generate(to *Schema, field string) *Generated {
 // GenerateAt is Generate for a field by its number.
 func (o *Output) GenerateAt(to *Schema, field int) *Generated {
 	f := &to.Fields[field]
-	g := newGenerated(o, f.Type, f.Optional)
+	g := o.column(f)
 	g.index = uint32(len(o.columns))
 	o.columns = append(o.columns, g)
 	return g
 }
 
+// column is a new column for a field, or an old one of the same type.
+func (o *Output) column(f *Field) *Generated {
+	for i, g := range o.oldColumns {
+		if g.typ == f.Type && g.optional == f.Optional {
+			last := len(o.oldColumns) - 1
+			o.oldColumns[i] = o.oldColumns[last]
+			o.oldColumns = o.oldColumns[:last]
+			g.reset()
+			return g
+		}
+	}
+	return newGenerated(o, f.Type, f.Optional)
+}
+
 // Route begins what goes to a relay, one of Init.Outputs.
 func (o *Output) Route(to *Schema) *Route {
-	r := &Route{owner: o, to: to}
+	r := &Route{}
+	if n := len(o.oldRoutes); n > 0 {
+		r = o.oldRoutes[n-1]
+		o.oldRoutes = o.oldRoutes[:n-1]
+		*r = Route{columns: r.columns[:0], acked: r.acked[:0], nacked: r.nacked[:0], failed: r.failed[:0], records: flat.Writer{B: r.records.B[:0]}}
+	}
+	r.owner, r.to = o, to
 	o.routes = append(o.routes, r)
 	return r
 }

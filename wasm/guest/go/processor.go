@@ -88,8 +88,8 @@ func (c *Call) RequestReset() bool { return c.instance.host.RequestReset() == 0 
 // Init is what the host said about this branch.
 func (c *Call) Init() *Init { return c.instance.init }
 
-// Output begins an envelope.
-func (c *Call) Output() *Output { return &Output{init: c.instance.init} }
+// Output begins an envelope. It ends with Emit, or with the callback.
+func (c *Call) Output() *Output { return c.instance.output() }
 
 // Emit checks an output and queues it. The output must not be used afterwards.
 func (c *Call) Emit(o *Output) error { return c.instance.emit(o) }

@@ -68,6 +68,7 @@ const (
 
 // writer writes the bodies of answers.
 type writer struct {
+	gogc    string // what the environment says
 	globals uint32 // of the module
 	now     uint32
 	hasNow  bool
@@ -140,9 +141,9 @@ var answers = map[string]struct {
 	make func(*writer) []byte
 }{
 	wasi + ".args_sizes_get":    {sig(i2, i1), (*writer).nothing},
-	wasi + ".environ_sizes_get": {sig(i2, i1), (*writer).nothing},
 	wasi + ".args_get":          {sig(i2, i1), (*writer).success},
-	wasi + ".environ_get":       {sig(i2, i1), (*writer).success},
+	wasi + ".environ_sizes_get": {sig(i2, i1), (*writer).environSizes},
+	wasi + ".environ_get":       {sig(i2, i1), (*writer).environ},
 	wasi + ".sched_yield":       {sig("", i1), (*writer).success},
 	wasi + ".clock_time_get":    {sig("\x7f\x7e\x7f", i1), (*writer).clock},
 	wasi + ".random_get":        {sig(i2, i1), (*writer).random},
@@ -175,6 +176,21 @@ func (w *writer) trap() []byte { return w.begin(0, 0).op(opUnreachable).done() }
 // nothing says twice how many there are: none.
 func (w *writer) nothing() []byte {
 	return w.begin(0, 0).get(0).i32(0).memory(opI32Store, 2, 0).get(1).i32(0).memory(opI32Store, 2, 0).i32(0).done()
+}
+
+// environSizes tells of one variable, and environ gives it: how much garbage Go's collector lets lie. A module is one branch of many, and most
+// of its memory would be garbage if it were left at 100.
+func (w *writer) environSizes() []byte {
+	return w.begin(0, 0).get(0).i32(1).memory(opI32Store, 2, 0).get(1).i32(int32(len(w.gogc))+1).memory(opI32Store, 2, 0).i32(0).done()
+}
+
+func (w *writer) environ() []byte {
+	const list, text = 0, 1
+	b := w.begin(0, 0).get(list).get(text).memory(opI32Store, 2, 0)
+	for i, c := range []byte(w.gogc + "\x00") {
+		b.get(text).i32(int32(c)).memory(opI32Store8, 0, byte(i))
+	}
+	return b.i32(0).done()
 }
 
 // clock tells domain time as the wall clock. The monotonic clock counts its readings: it has to move, or what waits for it would never end, and

@@ -156,13 +156,13 @@ func (m *module) typeIndex(params, results []byte) uint32 {
 	return uint32(len(m.types) - 1)
 }
 
-// stub gives the module with everything but the host's functions answered inside.
-func stub(wasm []byte) ([]byte, error) {
+// stub gives the module with everything but the host's functions answered inside. gogc is what its collector works with.
+func stub(wasm []byte, gogc int) ([]byte, error) {
 	m, err := parse(bytes.Clone(wasm))
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.plan()
+	p, err := m.plan(gogc)
 	if err != nil {
 		return nil, err
 	}

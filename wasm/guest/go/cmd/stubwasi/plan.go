@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // plan is what becomes of a module. Imports that stay come first, as they have to; the functions that answer the others take their places behind
@@ -27,7 +28,7 @@ type answer struct {
 // channelModule is where the guest kit imports the error channel from.
 const channelModule = "nervix_stubwasi"
 
-func (m *module) plan() (*plan, error) {
+func (m *module) plan(gogc int) (*plan, error) {
 	p := &plan{m: m, index: make([]uint32, len(m.imports))}
 	n := 0
 	for _, i := range m.imports {
@@ -35,7 +36,7 @@ func (m *module) plan() (*plan, error) {
 			n++
 		}
 	}
-	w := writer{globals: m.globals}
+	w := writer{gogc: "GOGC=" + strconv.Itoa(gogc), globals: m.globals}
 	var answered []int
 	for k, i := range m.imports {
 		if int(i.typ) >= len(m.types) {

@@ -48,7 +48,7 @@ func sample() []byte {
 
 func TestStub(t *testing.T) {
 	// req: W-001 half: what is built for WASI imports nothing but the host's functions afterwards
-	out, err := stub(sample())
+	out, err := stub(sample(), defaultGOGC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestStub(t *testing.T) {
 			t.Error("the names of functions are kept, though their numbers changed")
 		}
 	}
-	if again, err := stub(out); err == nil {
+	if again, err := stub(out, defaultGOGC); err == nil {
 		t.Errorf("a module of %d bytes was stubbed twice", len(again))
 	}
 }
@@ -102,7 +102,7 @@ func TestRefusals(t *testing.T) {
 			i := bytes.Index(wasm, []byte("\x01\x19nervix_clear"))
 			wasm[i-1] += 22
 		}
-		if _, err := stub(wasm); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := stub(wasm, defaultGOGC); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the refusal is %v, not `%s`", err, want)
 		}
 	}
@@ -111,14 +111,14 @@ func TestRefusals(t *testing.T) {
 func TestDamage(t *testing.T) {
 	good := sample()
 	for n := range good {
-		_, _ = stub(good[:n]) // does not panic
+		_, _ = stub(good[:n], defaultGOGC) // does not panic
 		bad := bytes.Clone(good)
 		bad[n] ^= 0x81
-		_, _ = stub(bad)
+		_, _ = stub(bad, defaultGOGC)
 	}
 }
 
 func FuzzStub(f *testing.F) {
 	f.Add(sample())
-	f.Fuzz(func(t *testing.T, wasm []byte) { _, _ = stub(wasm) })
+	f.Fuzz(func(t *testing.T, wasm []byte) { _, _ = stub(wasm, defaultGOGC) })
 }
