@@ -10,6 +10,7 @@ package engine
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -44,6 +45,8 @@ type Config struct {
 	// Modules gives compiled guest modules; Checkpoints keeps guest state, nil in memory.
 	Modules     wasmproc.Modules
 	Checkpoints wasmproc.Checkpoints
+	// StopGuests interrupts guests that still run when the node closes; nil where there are none.
+	StopGuests func(context.Context) error
 	// PositionFields names the numbers in a position of a connector kind, in order; nil for an unknown kind.
 	PositionFields func(kind string) []string
 	// Term is Raft's term, for SHOW CLUSTER STATUS; nil where there is none.
@@ -114,8 +117,12 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	clear(e.mu.executions)
 	e.mu.Unlock()
-	if err := e.exec.Close(ctx); err != nil {
-		return fmt.Errorf("the lanes did not end in time: %w", err)
+	var guests error
+	if e.config.StopGuests != nil {
+		guests = e.config.StopGuests(ctx) // before the lanes, which wait for calls under way
+	}
+	if err := errors.Join(guests, e.exec.Close(ctx)); err != nil {
+		return fmt.Errorf("guests or lanes did not end in time: %w", err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -150,6 +151,17 @@ func (x *execution) stopIntake(ctx context.Context) {
 	wait.Wait()
 }
 
+// askGuests asks the guests of the first processor that has some to flush (W-239), processors in the order of the graph. It is called when all else is
+// quiet, so that each guest flushes once, after everything before it is through.
+func (x *execution) askGuests() bool {
+	for _, ref := range slices.Backward(x.graph.Runtime()) { // upstream first
+		if p := x.guest(ref.Name); ref.Kind == ident.KindWASM && p.Quiesce() {
+			return true
+		}
+	}
+	return false
+}
+
 // drain stops intake and flushes until nothing admitted is left; it returns false when ctx, or the execution, ends before.
 func (x *execution) drain(ctx context.Context) bool {
 	x.stopIntake(ctx)
@@ -159,7 +171,10 @@ func (x *execution) drain(ctx context.Context) bool {
 		}
 		x.flush()
 		if x.quiet() {
-			return true
+			if !x.askGuests() {
+				return true
+			}
+			continue
 		}
 		if osclock.Wait(ctx, drainPoll) != nil {
 			return x.quiet()
@@ -167,16 +182,13 @@ func (x *execution) drain(ctx context.Context) bool {
 	}
 }
 
-// flush publishes what routes and emitters hold, without waiting for their size or deadline, and asks guests for what they hold (W-239).
+// flush publishes what routes and emitters hold, without waiting for their size or deadline.
 func (x *execution) flush() {
 	for _, i := range x.ingestors {
 		i.Flush()
 	}
 	for _, j := range x.junctions {
 		j.Node().ForceFlush()
-	}
-	for _, p := range x.guests {
-		p.Quiesce()
 	}
 	for _, m := range x.emitters {
 		m.Flush()

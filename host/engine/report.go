@@ -132,9 +132,12 @@ func (e *Engine) Progress() Progress {
 	return p
 }
 
-// Flush publishes what every route and emitter holds.
+// Flush publishes what every route and emitter holds, and once nothing moves asks guests for what they hold.
 func (e *Engine) Flush() {
 	for _, x := range e.all() {
 		x.flush()
+		if x.quiet() {
+			x.askGuests()
+		}
 	}
 }

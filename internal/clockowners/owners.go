@@ -4,6 +4,8 @@ package clockowners
 
 // owners is the list, sorted by path and class, one line for each: what a package may use, and why it is no domain time.
 var owners = []Owner{
+	{"bench/clock/ticks", Physical, "osclock.Mono osclock.Wait osclock.WithTimeout", "benchmark: measures elapsed time"},
+	{"bench/clock/ticks", UTC, "osclock.UTC", "benchmark: compares receipt of a tick with its authority's UTC"},
 	{"bench/datapath", Physical, "osclock.Mono", "benchmark: measures elapsed time"},
 	{"bench/ndjson", Physical, "time.Now time.Since", "benchmark: measures elapsed time"},
 	{"bench/wasm", Physical, "osclock.Mono", "benchmark: measures elapsed time"},
@@ -12,7 +14,8 @@ var owners = []Owner{
 	{"cmd/nervix", Physical, "osclock.Mono osclock.Wait osclock.WithTimeout", "an upload shows its progress now and then; --for, tries to get a lost session back, the last detach"},
 	{"cmd/nervixd", Physical, "osclock.Mono osclock.Wait osclock.WithTimeout", "bounds of opening, closing and drain; elapsed time of a finished run"},
 	{"cmd/nervixd", UTC, "osclock.UTC", "validity of certificates, times of the data folder"},
-	{"connectors/file/fileconn", Physical, "osclock.Wait", "waits for the lock of a file"},
+	{"connectors/file/fileconn", Physical, "osclock.Mono osclock.Wait", "waits for the lock of a file, looks for growth of a followed one"},
+	{"connectors/file/fileconn", UTC, "osclock.UTC", "age of a file that was renamed, beside the times of the file system"},
 	{"dragon", Physical, "osclock.Wait osclock.WithTimeout", "attempts and pauses of proposals and of the start"},
 	{"host/control", Physical, "osclock.Every osclock.NewAlarm osclock.Wait osclock.WithTimeout", "housekeeping, installation backoff, settling of commands"},
 	{"host/control", UTC, "osclock.UTC", "the one sample of a START, execution references, expiry of transactions and outcomes"},
@@ -21,7 +24,7 @@ var owners = []Owner{
 	{"host/lanes", Physical, "osclock.Mono osclock.NewAlarm", "the timers of lanes"},
 	{"host/node/emitter", Logical, "lanes.Arm", "FLUSH EACH, looked at again with the clock when it fires"},
 	{"host/node/emitter", Physical, "lanes.Arm osclock.Mono", "FLUSH IMMEDIATE, retry backoff of a sink"},
-	{"host/node/ingestor", Physical, "lanes.Arm osclock.Mono", "ACK TIMEOUT, retry backoff of deliveries"},
+	{"host/node/ingestor", Physical, "lanes.Arm osclock.Mono osclock.Wait osclock.WithTimeout", "ACK TIMEOUT, retry backoff of deliveries, reopening of a followed source"},
 	{"host/node/nodetest", Physical, "osclock.Every osclock.Mono", "test kit: the engine's reports of life"},
 	{"host/node/runtime", Logical, "lanes.Arm", "FLUSH EACH, armed with the clock's Until"},
 	{"host/node/runtime", Physical, "lanes.Arm", "FLUSH IMMEDIATE"},
