@@ -120,7 +120,7 @@ func openNode(ctx context.Context, o nodeOptions) (n *node, err error) {
 	}
 	n.openClocks(clock.Authority{Node: identity.Node, Incarnation: n.dir.Incarnation()})
 	n.engine = engine.New(engine.Config{
-		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, Clocks: n.clocks, Modules: n.modules, StopGuests: n.guests.Close,
+		Node: identity.Node, Sources: n.plugins, Sinks: n.plugins, Store: n.store, Log: o.log, Clocks: n.clocks, Modules: n.modules, StopGuests: n.guests.Stop,
 		PositionFields: n.positionFields, Term: n.term,
 	})
 
