@@ -40,7 +40,8 @@ type SourceRequest struct {
 type SourceOpened struct {
 	// Identity names what is read, so that a later Open can tell whether Position still belongs to it.
 	Identity []byte
-	// Restarted says that the given position did not fit and reading begins anew; Detail says why.
+	// Restarted says that the given position did not fit and reading begins anew; Detail says why. A source without an end leaves Detail empty when
+	// this is the next of its parts: nobody needs a warning then.
 	Restarted bool
 	Detail    string
 	// Constants are text metadata columns with one value for the whole life of this source, by name. They are not set per row.
@@ -52,7 +53,7 @@ type Source interface {
 	// Open connects. ctx bounds the call only.
 	Open(ctx context.Context, r SourceRequest) (SourceOpened, error)
 	// Read adds rows to b until b.Full, or fewer; it may wait for the first row. io.EOF says that everything was delivered; rows added
-	// before count. When ctx ends Read returns soon; rows added before count, and the error is ignored. It must not add rows once
+	// before count; a source without an end (FOLLOW) says so that it is to be opened again after the position of this part. When ctx ends Read returns soon; rows added before count, and the error is ignored. It must not add rows once
 	// b.Full: the number of rows is credit.
 	Read(ctx context.Context, b *Batch) error
 	// Reject adds the delivery at position to b once more, with the same payload, position and metadata. On an error the host closes the

@@ -50,6 +50,9 @@ func (i *Ingestor) sourceState(l *lanes.Lane, s connector.SourceStatus) {
 			i.part++
 			i.position = nil
 		}
+		if i.plan.Source.Endless {
+			i.mark(s.Restarted)
+		}
 		if s.Restarted && s.Detail != "" { // without a reason it is the next part of an endless source
 			i.config.Log.Warn("the source is read from its beginning", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain, "reason", s.Detail)
 		}

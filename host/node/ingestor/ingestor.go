@@ -129,7 +129,7 @@ func (i *Ingestor) Start(ctx context.Context) error {
 	i.stats.setPosition(identity, position)
 	opened := make(chan struct{})
 	i.lane.Post(lanes.Func(func(l *lanes.Lane) {
-		i.identity, i.position = identity, position
+		i.identity, i.position, i.commit.stored = identity, position, identity
 		i.armCheck(l)
 		close(opened)
 	}))
@@ -143,18 +143,24 @@ func (i *Ingestor) Start(ctx context.Context) error {
 		}
 		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the source cannot be opened", err)
 	}
-	late := false
+	late, begun := false, chan struct{}(nil)
 	i.onLane(func(l *lanes.Lane) {
 		if late = i.stopping; late {
 			return
 		}
-		i.session = session
+		i.session, begun = session, i.commit.begun
 		i.schedule(l)
 		i.turn(l)
 	})
 	if late {
 		_ = session.Close(ctx)
 		return fault.New(fault.NodeFailed, "ingestor.Start", i.plan.Ref, "the ingestor was stopped while its source was opened", errEnded)
+	}
+	if begun != nil { // what a START began is what the next one goes on with
+		select {
+		case <-begun:
+		case <-ctx.Done():
+		}
 	}
 	return nil
 }
@@ -214,6 +220,7 @@ func (i *Ingestor) close(l *lanes.Lane) {
 	l.Disarm(&i.check)
 	i.alive.Each(func(o *runtime.Outlet) { o.Drop(l, errEnded, func([]uint64) {}) })
 	i.window.Reset()
+	i.marked()
 	i.stats.setStatus(Stopped)
 }
 

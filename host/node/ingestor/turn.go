@@ -45,7 +45,7 @@ func (i *Ingestor) turn(l *lanes.Lane) {
 	if !i.next.wanted || i.session == nil || i.stopping || i.closed || len(i.queue) > 0 {
 		return
 	}
-	if i.window.Volatile() > 0 || i.commit.writing || i.commit.count > 0 {
+	if i.window.Volatile() > 0 || i.commit.writing || i.commit.count > 0 || i.commit.begun != nil {
 		i.alive.Each(func(o *runtime.Outlet) { o.Flush(l) })
 		return
 	}

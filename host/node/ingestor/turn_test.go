@@ -42,10 +42,12 @@ func (b *bench) wantPlan(n int, identity string, line int) {
 // TestNextPartWaitsForTheDurablePosition: the next part is opened when all of the one before is safe, and without a warning.
 func TestNextPartWaitsForTheDurablePosition(t *testing.T) {
 	// req: K02
-	run(t, followed(wide, toReadings+ignore+general), goods(8), func(b *bench) {
-		b.at.Hold()
+	run(t, followed(wide, toReadings+ignore+general), nil, func(b *bench) {
 		r := b.Reader("readings")
 		b.start()
+		b.at.Hold()
+		b.src.Add(goods(8)...)
+		b.pass(time.Millisecond)
 		b.src.Finish(2)
 		b.pass(time.Hour)
 		if len(r.Rows()) != 8 || b.src.Sessions() != 1 {
@@ -177,10 +179,12 @@ func TestFailedPartIsOpenedAgain(t *testing.T) {
 
 // TestLostPartIsNotLeft: a part that was lost after its end is read again from the durable position before it is left.
 func TestLostPartIsNotLeft(t *testing.T) {
-	run(t, followed(wide, toReadings+ignore+general), goods(4), func(b *bench) {
+	run(t, followed(wide, toReadings+ignore+general), nil, func(b *bench) {
 		b.Reader("readings")
-		b.at.Hold()
 		b.start()
+		b.at.Hold()
+		b.src.Add(goods(4)...)
+		b.pass(time.Millisecond)
 		b.src.Finish(0)
 		b.src.Lose("the connector ended")
 		b.at.Release()
@@ -220,4 +224,57 @@ func TestStopBetweenParts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStartIsDurable: START of a followed source returns when the store knows which file it began, though nothing of it has settled. It knows of
+// each further part before anything of that has settled.
+func TestStartIsDurable(t *testing.T) {
+	// req: K02
+	run(t, followed(wide, toReadings+ignore+general), goods(3), func(b *bench) {
+		b.at.Hold()
+		started := make(chan error)
+		go func() { started <- b.in.Start(context.Background()) }()
+		b.pass(time.Minute)
+		select {
+		case err := <-started:
+			b.T.Fatalf("started without a durable identity: %v", err)
+		default:
+		}
+		b.at.Release()
+		if err := <-started; err != nil {
+			b.T.Fatal(err)
+		}
+		if identity, position, _ := b.at.Load(); string(identity) != "file-1" || len(position) != 0 {
+			b.T.Fatalf("%q %v", identity, position)
+		}
+		b.Reader("readings")
+		b.pass(time.Minute)
+		b.want(3, 0, ingestor.Running)
+		b.nextPart("file-2", "")
+		b.src.Finish(0)
+		b.pass(time.Second)
+		if identity, position, _ := b.at.Load(); string(identity) != "file-2" || len(position) != 0 {
+			b.T.Fatalf("%q %v", identity, position)
+		}
+	})
+}
+
+// TestStartEndsWithoutItsStore: a store that fails, or the end of the caller, ends START as well.
+func TestStartEndsWithoutItsStore(t *testing.T) {
+	run(t, followed(wide, toReadings+ignore+general), goods(3), func(b *bench) {
+		b.at.Do(func() { b.at.Fail = errors.New("disk full") })
+		b.start()
+		if o := b.in.Observe(); !strings.Contains(o.Transient, "disk full") {
+			b.T.Fatalf("%+v", o)
+		}
+	})
+	run(t, followed(wide, toReadings+ignore+general), goods(3), func(b *bench) {
+		b.at.Hold()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer time.AfterFunc(time.Second, cancel).Stop()
+		if err := b.in.Start(ctx); err != nil {
+			b.T.Fatal(err)
+		}
+		b.at.Release()
+	})
 }
