@@ -88,7 +88,7 @@ func NewDirect(w *World, modules wasmproc.Modules, name string, n int) (*Direct,
 
 // Instance makes an instance and initialises it.
 func Instance(m wasmproc.Module, init []byte) (wasmproc.Guest, error) {
-	g, err := m.Instantiate(wasmproc.Limits{Fuel: 1 << 60, Memory: 64 << 20, FirstHandle: 1}, snapshot)
+	g, err := m.Instantiate(wasmproc.Limits{Fuel: 1 << 60, Memory: 1 << 30, FirstHandle: 1}, snapshot)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func text() string {
 	var b strings.Builder
 	b.WriteString(definitions)
 	for _, p := range processors {
-		fmt.Fprintf(&b, "CREATE WASM PROCESSOR %s FROM %s USING RESOURCE files VERSION 1 FILE '%s' MAX FUEL 100000000000 MAX MEMORY 64MiB BRANCHED BY by_station"+
+		fmt.Fprintf(&b, "CREATE WASM PROCESSOR %s FROM %s USING RESOURCE files VERSION 1 FILE '%s' MAX FUEL 100000000000 MAX MEMORY 1GiB BRANCHED BY by_station"+
 			" TO %s ON MESSAGE ERROR LOG ON GLOBAL ERROR LOG;\n", p[0], p[1], p[2], p[3])
 	}
 	return b.String()
