@@ -54,7 +54,7 @@ func (p printer) table(src *source, r result) error {
 	if _, show := r.parsed.Stmt.(*ast.ShowCreate); show {
 		text += ";"
 	}
-	if r.data != "" {
+	if _, list := r.parsed.Stmt.(*ast.ListDomains); r.data != "" && !list { // LIST DOMAINS always brings data; people read its lines
 		var pretty bytes.Buffer
 		if err := json.Indent(&pretty, []byte(r.data), "", "  "); err != nil {
 			return err

@@ -4,6 +4,8 @@ package engine
 
 import (
 	"crypto/rand"
+	"fmt"
+	"hash/fnv"
 
 	"github.com/nervix-go/nervix/host/describe"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -12,8 +14,18 @@ import (
 	"github.com/nervix-go/nervix/host/registry"
 )
 
-// newProcessor builds a WASM processor. Its state belongs to the definition's own creation: a processor that is dropped and created again under
-// the same name finds nothing of its predecessor.
+// lifetimeBits is how much of a lifetime is the mark of the module.
+const lifetimeBits = 24
+
+// lifetime names the saved state of a processor: its creation, and the module it is bound to. A processor that is dropped and created again, and one
+// that is bound to another resource, version or file, finds nothing of its predecessor (W-139).
+func lifetime(created ident.Revision, m model.Module) uint64 {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s/%d/%s", m.Resource, m.Version, m.File)
+	return uint64(created)<<lifetimeBits | uint64(h.Sum32()>>(32-lifetimeBits))
+}
+
+// newProcessor builds a WASM processor.
 func (x *execution) newProcessor(plan *model.WASM, d *registry.Domain) (*wasmproc.Processor, error) {
 	e := x.engine
 	targets := make([]wasmproc.Target, len(plan.Routes))
@@ -22,7 +34,7 @@ func (x *execution) newProcessor(plan *model.WASM, d *registry.Domain) (*wasmpro
 	}
 	return wasmproc.New(wasmproc.Config{
 		Plan: plan, Targets: targets, Modules: e.config.Modules, Checkpoints: e.config.Checkpoints,
-		Created:    uint64(d.Definitions[registry.Key{Kind: ident.KindWASM, Name: plan.Ref.Name}].Created),
+		Created:    lifetime(d.Definitions[registry.Key{Kind: ident.KindWASM, Name: plan.Ref.Name}].Created, plan.Module),
 		DomainType: d.Pace.String(), Clock: x.clock, Now: x.clock.Now, Lanes: e.exec, Benches: e.benches, Alloc: e.alloc,
 		Random: func(b []byte) { _, _ = rand.Read(b) }, Log: e.config.Log,
 	})
@@ -44,7 +56,7 @@ func (e *Engine) forgetGuests(before, now *registry.Domain) {
 			return true
 		}
 		d := now.Definitions[registry.Key{Kind: ident.KindWASM, Name: p.Processor}]
-		return d == nil || uint64(d.Created) != p.Created
+		return d == nil || uint64(d.Created) != p.Created>>lifetimeBits
 	})
 }
 

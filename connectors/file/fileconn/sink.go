@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,11 +28,13 @@ const (
 
 // sink appends lines to one file. size is the length up to which the file is known to hold whole, synced lines.
 type sink struct {
-	file  *os.File
-	path  string // absolute
-	size  int64
-	dirty bool // bytes beyond size could not be cut off
-	buf   []byte
+	request sdk.SinkRequest
+	log     *slog.Logger
+	file    *os.File
+	path    string // absolute
+	size    int64
+	dirty   bool // bytes beyond size could not be cut off
+	buf     []byte
 }
 
 // Open implements sdk.Sink.
@@ -45,7 +48,11 @@ func (s *sink) Open(ctx context.Context, r sdk.SinkRequest) error {
 		return err
 	}
 	defer root.Close()
-	s.path = filepath.Join(abs, name)
+	s.request, s.log = r, r.Environment.Log
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.path, s.dirty = filepath.Join(abs, name), false
 	if err := s.create(root, name); err != nil {
 		return err
 	}
@@ -174,7 +181,10 @@ func (s *sink) cutBack() error {
 }
 
 // Publish implements sdk.Sink: everything is written and synced, or nothing of it stays.
-func (s *sink) Publish(_ context.Context, p sdk.Payloads, a *sdk.Answers) error {
+func (s *sink) Publish(ctx context.Context, p sdk.Payloads, a *sdk.Answers) error {
+	if err := s.stay(ctx); err != nil {
+		return err
+	}
 	if s.dirty {
 		if err := s.cutBack(); err != nil {
 			return err
@@ -184,6 +194,8 @@ func (s *sink) Publish(_ context.Context, p sdk.Payloads, a *sdk.Answers) error 
 	if err == nil && end > s.size {
 		if err = unix.Fdatasync(int(s.file.Fd())); err != nil {
 			err = s.wrap(err)
+		} else {
+			err = s.kept()
 		}
 	}
 	if err != nil {

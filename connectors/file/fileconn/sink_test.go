@@ -131,3 +131,28 @@ func TestUnwritable(t *testing.T) {
 		s.Close()
 	}
 }
+
+// A file that is moved, removed or emptied under its writer takes no lines along: what is confirmed is found under the path, or in the moved file.
+func TestOutputFileThatLeavesItsPath(t *testing.T) {
+	// req: K02 half: a file that somebody takes away; a full disk has its own test
+	w := newWorld(t)
+	s := w.openSink("out")
+	defer s.Close()
+	s.Write("a")
+	if err := os.Rename(w.path("out"), w.path("moved")); err != nil {
+		t.Fatal(err)
+	}
+	s.Write("b")
+	w.want("moved", "a\n")
+	w.want("out", "b\n")
+	if err := os.Remove(w.path("out")); err != nil {
+		t.Fatal(err)
+	}
+	s.Write("c")
+	w.want("out", "c\n")
+	if err := os.Truncate(w.path("out"), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.Write("d")
+	w.want("out", "d\n")
+}
