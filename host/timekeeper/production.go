@@ -52,12 +52,15 @@ type Production struct {
 	done   chan struct{}
 }
 
+// restBetweenTicks makes a thousand ticks a second the most that a domain asks of this node.
+const restBetweenTicks = time.Millisecond
+
 var errProductionEnded = errors.New("the node produces no more ticks")
 
 // Produce starts the production of a node. It observes the keeper from here on, with what is installed already.
 func Produce(c ProductionConfig) *Production {
 	p := &Production{
-		config: c, machine: authority.New(authority.Config{Self: c.Self, Quota: c.Quota}), flights: make(map[authority.Attempt]context.CancelFunc),
+		config: c, machine: authority.New(authority.Config{Self: c.Self, Quota: c.Quota, Rest: restBetweenTicks}), flights: make(map[authority.Attempt]context.CancelFunc),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())

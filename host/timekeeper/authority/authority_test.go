@@ -71,6 +71,29 @@ func TestTicksAreAtLeastAGapApart(t *testing.T) {
 	r.expect("farm tick 2")
 }
 
+// A tick a nanosecond would keep a processor busy: with a rest the machine sleeps between two emissions, and each is the latest due.
+func TestARestBetweenTicks(t *testing.T) {
+	// req: C-054
+	// req: C-055 half: more than a gap
+	r := newRig(t, 0)
+	r.m = New(Config{Self: self, Rest: time.Millisecond})
+	r.install(lifecycle("farm", 1, 1, 1e9), 1)
+	r.expect("farm tick 1")
+	if at, ok := r.m.Next(); !ok || at != r.now.Mono.Add(time.Millisecond) {
+		t.Fatalf("next at %v (%v), now %v", at, ok, r.now.Mono)
+	}
+	r.wake(999 * time.Microsecond)
+	r.expect()
+	r.wake(time.Microsecond)
+	r.expect("farm tick 1000001")
+	r.install(lifecycle("slow", 1, 1, 1), 1)
+	r.expect("slow tick 1")
+	r.wake(999 * time.Millisecond)
+	r.expect("farm tick 1000000001")
+	r.wake(time.Millisecond)
+	r.expect("slow tick 2", "farm tick 1001000001")
+}
+
 func TestTargetsHaveInstalledTheRevision(t *testing.T) {
 	// req: C-025, C-060, C-062
 	r := newRig(t, 0)

@@ -32,6 +32,9 @@ type Config struct {
 	Self clock.Authority
 	// Quota bounds the attempts under way at once over all peers and domains; 0 means DefaultQuota.
 	Quota int
+	// Rest is the least pause behind an emission, also where a period passes sooner: the boundaries within it coalesce like those of any delay, and a
+	// domain with a tick a nanosecond takes no processor for itself. 0 means none; a period and rate of people are far above it.
+	Rest time.Duration
 }
 
 // Peer is what is known about another node.
@@ -48,6 +51,7 @@ type Peer struct {
 type Machine struct {
 	self     clock.Authority
 	quota    int
+	rest     time.Duration
 	domains  map[ident.Domain]*seat
 	peers    []*peer // ascending by node
 	attempts map[Attempt]*attempt
@@ -62,7 +66,7 @@ func New(c Config) *Machine {
 	if c.Quota <= 0 {
 		c.Quota = DefaultQuota
 	}
-	return &Machine{self: c.Self, quota: c.Quota, domains: make(map[ident.Domain]*seat), attempts: make(map[Attempt]*attempt)}
+	return &Machine{self: c.Self, quota: c.Quota, rest: c.Rest, domains: make(map[ident.Domain]*seat), attempts: make(map[Attempt]*attempt)}
 }
 
 // Install tells what this node has just installed for a domain, and the committed revision that holds it. The machine must hear of an installation

@@ -99,6 +99,10 @@ func (m *Machine) step(now Now, p *producer) {
 		m.out = append(m.out, Failure{Domain: p.Lifecycle().Domain, Err: err, Final: e.Done})
 	}
 	if !e.Done {
-		m.timers.arm(&p.due, now.Mono.Add(max(e.Wait, 1)), func(now Now) { m.step(now, p) })
+		wait := max(e.Wait, 1)
+		if e.Emitted {
+			wait = max(wait, m.rest)
+		}
+		m.timers.arm(&p.due, now.Mono.Add(wait), func(now Now) { m.step(now, p) })
 	}
 }
