@@ -3,6 +3,7 @@
 package ingestor
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
 
@@ -67,8 +68,7 @@ func (g *group) run(l *lanes.Lane, in arrow.RecordBatch, from, to int) {
 		for _, t := range g.tokens {
 			g.i.window.Fail(t, why, false, l.Now())
 		}
-		g.clockless = true
-		g.i.stats.setTransient(why.Error())
+		g.unreadable(err, why)
 		return
 	}
 	if g.clockless {
@@ -97,6 +97,16 @@ func (g *group) run(l *lanes.Lane, in arrow.RecordBatch, from, to int) {
 	g.i.stats.count(to-from, g.again, filtered, g.rejected)
 	clear(g.rejected)
 	g.batch = nil
+}
+
+// unreadable tells that the clock cannot be read: DESCRIBE as long as it lasts, the log once. The end of a generation is no failure.
+func (g *group) unreadable(err, why error) {
+	over := errors.Is(err, clock.ErrStopped) || errors.Is(err, clock.ErrStale) || errors.Is(err, clock.ErrMissing)
+	if !over && !g.clockless && g.i.plan.GeneralLog {
+		g.i.config.Log.Warn("the domain clock cannot be read; deliveries wait", "ingestor", g.i.plan.Ref.Name, "domain", g.i.plan.Ref.Domain, "error", err) // C-147
+	}
+	g.clockless = true
+	g.i.stats.setTransient(why.Error())
 }
 
 // arrive gives every row the token of its delivery.
