@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -115,7 +114,6 @@ type follower struct {
 	out    nodes.Output
 	stderr nodes.Output
 	done   chan struct{}
-	once   sync.Once
 }
 
 // follow starts one, which is killed when the test ends.

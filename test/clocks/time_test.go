@@ -195,7 +195,7 @@ func slowTime(t *testing.T, w *world) {
 func outOfRange(t *testing.T, w *world) {
 	// req: C-017
 	// req: C-075 half: no wall time instead
-	// req: C-147 half: DESCRIBE
+	// req: C-147 half: DESCRIBE and log of a source, log of the authority
 	s := w.stage(t, "range", stageOptions{pace: "WITH PERIOD 1h SKEW 1h", timestamp: "TIMESTAMP NOW", rows: []string{row(1, "")}, routes: toGood + sendBad})
 	s.Do("START AT '2262-04-11T23:47:16.854775807Z'")
 	var got description
@@ -210,6 +210,17 @@ func outOfRange(t *testing.T, w *world) {
 	}
 	if got.Unresolved != 1 || got.Rejected != 0 {
 		t.Errorf("%+v", got)
+	}
+	for _, said := range []string{"the domain clock cannot be read; deliveries wait", "the next tick of a domain clock cannot be produced"} {
+		nodes.Eventually(t, "the log says once that "+said, func() bool {
+			n := 0
+			for line := range strings.Lines(w.node.Log()) {
+				if strings.Contains(line, said) && strings.Contains(line, "domain=range") && strings.Contains(line, "clock.range") {
+					n++
+				}
+			}
+			return n == 1
+		})
 	}
 	f := w.jsonl(t, "range", "--for", "1ms")
 	f.ends()
