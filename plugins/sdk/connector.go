@@ -53,8 +53,8 @@ type Source interface {
 	// Open connects. ctx bounds the call only.
 	Open(ctx context.Context, r SourceRequest) (SourceOpened, error)
 	// Read adds rows to b until b.Full, or fewer; it may wait for the first row. io.EOF says that everything was delivered; rows added
-	// before count; a source without an end (FOLLOW) says so that it is to be opened again after the position of this part. When ctx ends Read returns soon; rows added before count, and the error is ignored. It must not add rows once
-	// b.Full: the number of rows is credit.
+	// before count. A source without an end (FOLLOW) says so that it is to be opened again after the position of this part. When ctx ends
+	// Read returns soon; rows added before count, and the error is ignored. It must not add rows once b.Full: the number of rows is credit.
 	Read(ctx context.Context, b *Batch) error
 	// Reject adds the delivery at position to b once more, with the same payload, position and metadata. On an error the host closes the
 	// source and opens it again at the durable position.

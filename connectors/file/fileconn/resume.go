@@ -54,6 +54,9 @@ func (d folder) resume(r sdk.SourceRequest, seen *endings, path string) (b begin
 			break
 		}
 	}
+	if s.endKnown && s.ended.shorter {
+		seen.tell(path, s.ended) // for the next attempt
+	}
 	return beginning{}, err
 }
 

@@ -46,6 +46,7 @@ func (f *follower) took(want ...string) {
 	f.Helper()
 	rows := f.world.took(f.src, want...)
 	f.plan.Position = []byte(rows[len(rows)-1].Position)
+	f.src.Session.Acknowledge(rows[len(rows)-1].Epoch, f.plan.Position)
 	f.identity, f.position = f.plan.Identity, f.plan.Position
 }
 
@@ -324,7 +325,14 @@ func TestFollowKnowsMoreOfItsFile(t *testing.T) {
 	first := f.plan.Identity
 	long := strings.Repeat("x", 2000)
 	w.say(w.log("a"), long+"\n")
-	if st := f.turn(long); st.Restarted || string(st.Identity) == string(first) {
+	f.world.took(f.src, long)
+	for range 10 { // nothing is settled, so there is no end yet
+		w.say(w.log("a"), "another\n")
+		f.world.took(f.src, "another")
+	}
+	w.say(w.log("a"), "settled\n")
+	f.took("settled")
+	if st := f.turn(); st.Restarted || string(st.Identity) == string(first) {
 		t.Fatalf("%+v", st)
 	}
 	w.say(w.log("a"), "more\n")

@@ -196,6 +196,14 @@ func (s *source) Reject(_ context.Context, position []byte, b *sdk.Batch) error 
 	return nil
 }
 
+// Acknowledge implements sdk.Acknowledger.
+func (s *source) Acknowledge(_ context.Context, position []byte) error {
+	if p, ok := parsePlace(position); ok && s.tail != nil {
+		s.tail.safe = max(s.tail.safe, p.end)
+	}
+	return nil
+}
+
 // Close implements sdk.Source.
 func (s *source) Close() error {
 	var errs []error

@@ -34,6 +34,7 @@ type tail struct {
 	id    identity
 	head  []byte // what the file begins with, of its first 1 KiB as much as it had
 	last  int64  // end of the last line that was delivered
+	safe  int64  // end of the last line that is settled and durable
 	since int64  // when the file was opened, ns of UTC
 
 	// renamed says that the path named another file at the last look; since then, or since it grew last, the file is quiet.
@@ -42,7 +43,7 @@ type tail struct {
 }
 
 func (t *tail) begin(f *os.File, id identity, at place) error {
-	t.id, t.last, t.since = id, at.end, osclock.UTC().NS()
+	t.id, t.last, t.safe, t.since = id, at.end, at.end, osclock.UTC().NS()
 	return t.keepHead(f)
 }
 
@@ -84,7 +85,7 @@ func (t *tail) look(f *os.File, readTo int64) (fate, error) {
 	case mine.Size() > readTo:
 		t.quiet = t.now()
 		return grown, t.keepHead(f)
-	case t.id.hashed < hashedBytes && readTo >= hashedBytes:
+	case t.id.hashed < hashedBytes && readTo >= hashedBytes && t.safe >= t.last: // else it would have to wait for deliveries that are under way
 		return known, nil
 	case errors.Is(err, fs.ErrNotExist), err == nil && os.SameFile(mine, there): // a path that is missing is between two names
 		t.renamed = false
