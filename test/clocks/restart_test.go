@@ -3,12 +3,17 @@
 package clocks
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"net"
+	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/nervix-go/nervix/client"
 	"github.com/nervix-go/nervix/test/nodes"
 )
 
@@ -145,4 +150,95 @@ func count(all []event, is func(event) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// TestFollowersThroughAStorm: generations come and go while the node is killed under them, and whatever a follower is told is true: a generation
+// that was acknowledged is not forgotten, and none has two mappings.
+func TestFollowersThroughAStorm(t *testing.T) {
+	// req: C-023 half: START is all or nothing over a kill
+	// req: C-027 half: a transaction's START over a kill
+	// req: C-102 half: schedules of a storm
+	// req: C-206 half: states of one generation agree
+	t.Parallel()
+	address := fixed(t)
+	w := start(t, "--session-listen", address)
+	w.session(t, "").Do("CREATE PACED DOMAIN storm WITH PERIOD 3ms SKEW 0s")
+	all := []*follower{w.jsonl(t, "storm"), w.jsonl(t, "storm"), w.follow(t, "storm")}
+	for _, f := range all {
+		f.sees("the domain", observed(0, "stopped"))
+	}
+	acknowledged := uint64(0)
+	for range soak(3, 100) {
+		s := w.session(t, "storm")
+		if got := entry(t, s, "storm"); got.StartVersion < acknowledged {
+			t.Fatalf("%d starts were acknowledged: %+v", acknowledged, got)
+		} else if got.Status == "RUNNING" {
+			s.Do("STOP")
+		}
+		var over atomic.Bool
+		reached := make(chan uint64, 1)
+		go func() { reached <- starts(s, &over) }()
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond) // wherever it is by then
+		w.node.Kill()
+		over.Store(true)
+		w.again(t, address)
+		acknowledged = max(acknowledged, <-reached)
+	}
+	s := w.session(t, "storm")
+	if entry(t, s, "storm").Status == "RUNNING" {
+		s.Do("STOP")
+	}
+	s.Do("START")
+	last := entry(t, s, "storm").StartVersion
+	for _, f := range all {
+		f.sees("the last generation", ticked(last, 1))
+	}
+	s.Do("STOP;\nDROP DOMAIN storm;\n")
+	mappings := map[uint64]event{}
+	for _, f := range all {
+		if code := f.ends(); code != 0 {
+			t.Errorf("exit %d: %s", code, f.stderr.String())
+		}
+		for _, e := range f.holds() {
+			if e.state != "paced" {
+				continue
+			}
+			if told, ok := mappings[e.generation]; ok && told != e.clock() {
+				t.Errorf("generation %d has two mappings: %+v, %+v", e.generation, told, e.clock())
+			}
+			mappings[e.generation] = e.clock()
+		}
+	}
+}
+
+// starts starts and stops a domain until it is over, and gives the newest generation that was acknowledged.
+func starts(s *session, over *atomic.Bool) (acknowledged uint64) {
+	for {
+		for _, text := range []string{"START AT '2012-01-01T00:00:00Z' TIME RATE 3.7", "STOP", "BEGIN", "START", "STOP", "START AT '1969-07-20T20:17:40Z' TIME RATE 0.5", "COMMIT", "STOP"} {
+			out, err := s.Try(text)
+			if err != nil || out.Disposition != client.Completed || over.Load() {
+				return acknowledged
+			}
+			if text == "STOP" || text == "COMMIT" {
+				acknowledged = max(acknowledged, version(s))
+			}
+		}
+	}
+}
+
+// version is the generation of the storm; 0 when it cannot be had.
+func version(s *session) uint64 {
+	out, err := s.Try("LIST DOMAINS")
+	var all []domainEntry
+	if err != nil || json.Unmarshal([]byte(out.Data), &all) != nil || len(all) != 1 {
+		return 0
+	}
+	return all[0].StartVersion
+}
+
+func soak(normal, long int) int {
+	if os.Getenv("NERVIX_SOAK") != "" {
+		return long
+	}
+	return normal
 }

@@ -3,6 +3,7 @@
 package clocks
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nervix-go/nervix/client"
 	"github.com/nervix-go/nervix/test/nodes"
@@ -66,10 +68,19 @@ type session struct {
 	t *testing.T
 }
 
-// session opens one whose statements go to a domain.
+// session opens one whose statements go to a domain. It notices soon that a node was killed.
 func (w *world) session(t *testing.T, domain string) *session {
 	t.Helper()
-	s := &session{w.node.Dial(), t}
+	config := w.node.Config()
+	config.KeepAlive = 200 * time.Millisecond
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c, err := client.Dial(ctx, config)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, w.node.Log())
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	s := &session{&nodes.Session{Client: c}, t}
 	s.Use(domain)
 	return s
 }
