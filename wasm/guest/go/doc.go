@@ -15,7 +15,7 @@
 //   - A callback that returns an error, or reported one, emits nothing.
 //   - A panic ends the instance: the host gets its text and makes a new instance from the state saved last. TinyGo cannot catch panics of
 //     its runtime; there Panic alone brings a text.
-//   - No goroutine that waits, no sleep, no file: nothing answers.
+//   - Nothing runs between callbacks, and there are no files and no network.
 //
 // The package depends on strconv and unsafe only, so that TinyGo builds it small, and so that guests of the standard toolchain start fast.
 package guest

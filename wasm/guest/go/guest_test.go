@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 )
@@ -397,5 +398,21 @@ func TestPanicBecomesLastWords(t *testing.T) {
 		if b.fake.reason != want {
 			t.Errorf("last words are `%s`, not `%s`", b.fake.reason, want)
 		}
+	}
+}
+
+// The first guest of README.md is the file that is built.
+func TestFirstGuest(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("first/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(string(source), "package main\n")
+	if !strings.Contains(string(page), "```go\npackage main\n"+code+"```\n") {
+		t.Error("README.md does not show first/main.go as it is")
 	}
 }

@@ -3,8 +3,8 @@
 #
 # Builds the Rust guests into a folder, and those that only tests use into tests/ below it: build.sh DIR [NAME]. Needs a rustc with the library of
 # wasm32-unknown-unknown, and wasm-ld: Debian packages rustc, libstd-rust-dev-wasm32 and lld, or a toolchain with that target. RUSTC names
-# another rustc. The committed modules were built with Debian rustc 1.63.0 and LLD 14.0.6; other versions give other bytes and the same
-# behaviour.
+# another rustc; build.sh --present says whether there is one. The committed modules were built with Debian rustc 1.63.0 and LLD 14.0.6; other
+# versions give other bytes and the same behaviour.
 #
 # The compiler is called directly: a cargo of another release passes options that this rustc does not know.
 set -euo pipefail
@@ -18,8 +18,13 @@ for one in ${RUSTC:-rustc /usr/bin/rustc}; do
     break
   fi
 done
-[[ -n "$rustc" ]] || { echo "build.sh: no rustc with the library of $target" >&2; exit 3; }
 ld="${WASM_LD:-wasm-ld}"
+if [[ "$dir" == --present ]]; then
+  [[ -n "$rustc" ]] || { echo "no rustc has the library of $target"; exit 1; }
+  command -v "$ld" >/dev/null || { echo "$ld is not installed"; exit 1; }
+  exit
+fi
+[[ -n "$rustc" ]] || { echo "build.sh: no rustc with the library of $target" >&2; exit 3; }
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 flags=(--edition 2021 --target "$target" -C opt-level=3 -C panic=abort -C codegen-units=1 -C embed-bitcode=yes)

@@ -19,12 +19,13 @@ const (
 var variables = []struct {
 	typ    byte
 	begins int64
-}{{typeI32, 0}, {typeI32, 0}, {typeI32, 0}, {typeI64, 0}, {typeI64, 0x6E65727669780000}}
+}{{typeI32, 0}, {typeI32, 0}, {typeI32, 0}, {typeI32, 0}, {typeI64, 0}, {typeI64, 0x6E65727669780000}}
 
 const (
 	reasonAt   = iota // where the reason on the error channel is
 	reasonSize        // 0: none waits
 	wordsUsed         // of last words
+	running           // a call of an export has begun, and not come back
 	ticks             // of the monotonic clock
 	dice              // the state of the random numbers
 )
@@ -46,7 +47,9 @@ const (
 	opGlobalGet   = 0x23
 	opGlobalSet   = 0x24
 	opI32Load     = 0x28
+	opI64Load     = 0x29
 	opI32Load8    = 0x2D
+	opI32Load16   = 0x2F
 	opI32Store    = 0x36
 	opI64Store    = 0x37
 	opI32Store8   = 0x3A
@@ -55,8 +58,11 @@ const (
 	opI32Eqz      = 0x45
 	opI32Eq       = 0x46
 	opI32LtU      = 0x49
+	opI64GtS      = 0x55
 	opI32Add      = 0x6A
 	opI32Sub      = 0x6B
+	opI32And      = 0x71
+	opI32Shl      = 0x74
 	opI64Add      = 0x7C
 	opI64Mul      = 0x7E
 	opI64Xor      = 0x85
@@ -147,11 +153,12 @@ var answers = map[string]struct {
 	wasi + ".sched_yield":       {sig("", i1), (*writer).success},
 	wasi + ".clock_time_get":    {sig("\x7f\x7e\x7f", i1), (*writer).clock},
 	wasi + ".random_get":        {sig(i2, i1), (*writer).random},
+	wasi + ".poll_oneoff":       {sig(i4, i1), (*writer).poll},
 	wasi + ".fd_write":          {sig(i4, i1), (*writer).write},
-	wasi + ".proc_exit":         {sig(i1, ""), (*writer).exit},
+	wasi + ".proc_exit":         {sig(i1, ""), (*writer).trap},
 	channelModule + ".latch":    {sig(i2, ""), (*writer).latch},
 	channelModule + ".latched":  {sig("", i1), (*writer).latched},
-	channelModule + ".trap":     {sig("", ""), (*writer).trap},
+	channelModule + ".trap":     {sig("", ""), (*writer).silent},
 }
 
 // answer makes the function in the place of an import. A function of WASI that is not listed fails as one of a closed file does.
@@ -172,6 +179,21 @@ func (w *writer) answer(i funcImport, typ string) ([]byte, error) {
 func (w *writer) success() []byte { return w.begin(0, 0).i32(0).done() }
 
 func (w *writer) trap() []byte { return w.begin(0, 0).op(opUnreachable).done() }
+
+// silent traps, and lets nothing that was written before be the reason.
+func (w *writer) silent() []byte {
+	return w.begin(0, 0).i32(0).setGlobal(wordsUsed).op(opUnreachable).done()
+}
+
+// guarded calls a function with its parameters.
+func (w *writer) guarded(index uint32, params byte) []byte {
+	b := w.begin(0, 0).i32(1).setGlobal(running)
+	for i := range params {
+		b.get(i)
+	}
+	b.b = appendU32(append(b.b, opCall), index)
+	return b.i32(0).setGlobal(running).done()
+}
 
 // nothing says twice how many there are: none.
 func (w *writer) nothing() []byte {
@@ -207,6 +229,22 @@ func (w *writer) clock() []byte {
 	return b.memory(opI64Store, 3, 0).i32(0).done()
 }
 
+// poll says that everything waited for is there. A wait for a time turns the monotonic clock, so that nobody waits for it twice.
+func (w *writer) poll() []byte {
+	const in, out, n, events = 0, 1, 2, 3
+	const userdata, kind, timeout, flags, subscription, event = 0, 8, 24, 40, 48, 32
+	b := w.begin(0, 0).get(events).get(n).memory(opI32Store, 2, 0).op(opBlock, noResult, opLoop, noResult).get(n).op(opI32Eqz, opBrIf, 1)
+	b.get(out).get(in).memory(opI64Load, 3, userdata).memory(opI64Store, 3, userdata)
+	b.get(out).get(in).memory(opI32Load8, 0, kind).i32(16).op(opI32Shl).memory(opI32Store, 2, kind) // no error, and the kind behind it
+	b.get(in).memory(opI32Load8, 0, kind).op(opI32Eqz, opIf, noResult)
+	b.get(in).memory(opI32Load16, 1, flags).i32(1).op(opI32And, opIf, noResult) // an instant, or a duration
+	b.get(in).memory(opI64Load, 3, timeout).global(ticks).get(in).memory(opI64Load, 3, timeout).global(ticks).op(opI64GtS, opSelect).setGlobal(ticks)
+	b.op(opElse).global(ticks).get(in).memory(opI64Load, 3, timeout).op(opI64Add).setGlobal(ticks).op(opEnd, opEnd)
+	b.get(in).i32(subscription).op(opI32Add).set(in).get(out).i32(event).op(opI32Add).set(out)
+	b.get(n).i32(1).op(opI32Sub).set(n).op(opBr, 0, opEnd, opEnd)
+	return b.i32(0).done()
+}
+
 // random fills bytes from splitmix64.
 func (w *writer) random() []byte {
 	const at, left, z = 0, 1, 2
@@ -234,29 +272,33 @@ func (w *writer) write() []byte {
 	return b.get(written).get(total).memory(opI32Store, 2, 0).i32(0).done()
 }
 
-// exit makes last words the reason, if there is none, and traps. A character that was cut is left out, with what is like it before.
-func (w *writer) exit() []byte {
-	b := w.begin(0, 0).global(reasonSize).op(opI32Eqz, opIf, noResult, opBlock, noResult, opLoop, noResult)
-	b.global(wordsUsed).op(opI32Eqz, opBrIf, 1)
-	b.global(wordsUsed).i32(wordsAt-1).op(opI32Add).memory(opI32Load8, 0, 0).i32(0x80).op(opI32LtU, opBrIf, 1)
-	b.global(wordsUsed).i32(1).op(opI32Sub).setGlobal(wordsUsed).op(opBr, 0, opEnd, opEnd)
-	b.i32(wordsAt).setGlobal(reasonAt).global(wordsUsed).setGlobal(reasonSize)
-	return b.op(opEnd, opUnreachable).done()
-}
-
 func (w *writer) latch() []byte {
 	return w.begin(0, 0).get(0).setGlobal(reasonAt).get(1).setGlobal(reasonSize).done()
 }
 
 func (w *writer) latched() []byte { return w.begin(0, 0).global(reasonSize).done() }
 
-// channel are the exports that the host reads reasons with. Whoever asks and finds none has come to the end of an operation: what was written
-// to standard error during it is not the cause of a later failure.
+// channel are the exports that the host reads reasons with. It asks after each call, and once more after a trap.
 func (w *writer) channel() []answer {
-	size := w.begin(0, 0).global(reasonSize).op(opI32Eqz, opIf, noResult).i32(0).setGlobal(wordsUsed).op(opEnd).global(reasonSize).done()
 	return []answer{
 		{name: "nervix_global_error_ptr", body: w.begin(0, 0).global(reasonAt).done()},
-		{name: "nervix_global_error_len", body: size},
+		{name: "nervix_global_error_len", body: w.length()},
 		{name: "nervix_clear_global_error", body: w.begin(0, 0).i32(0).setGlobal(reasonSize).i32(0).done()},
 	}
+}
+
+// length makes last words the reason, if there is no other and the last call did not come back; what was written in a call that did is forgotten. A
+// character that was cut is left out, with what is like it before; the ends of lines become spaces, because a reason is one line.
+func (w *writer) length() []byte {
+	const at = 0
+	b := w.begin(1, typeI32).global(reasonSize).op(opI32Eqz, opIf, noResult).global(running).op(opI32Eqz, opIf, noResult)
+	b.i32(0).setGlobal(wordsUsed).op(opEnd, opBlock, noResult, opLoop, noResult)
+	b.global(wordsUsed).op(opI32Eqz, opBrIf, 1)
+	b.global(wordsUsed).i32(wordsAt-1).op(opI32Add).memory(opI32Load8, 0, 0).i32(0x80).op(opI32LtU, opBrIf, 1)
+	b.global(wordsUsed).i32(1).op(opI32Sub).setGlobal(wordsUsed).op(opBr, 0, opEnd, opEnd)
+	b.i32(wordsAt).op(opLocalTee, at).setGlobal(reasonAt).op(opBlock, noResult, opLoop, noResult)
+	b.get(at).i32(wordsAt).global(wordsUsed).op(opI32Add, opI32Eq, opBrIf, 1)
+	b.get(at).memory(opI32Load8, 0, 0).i32(' ').op(opI32LtU, opIf, noResult).get(at).i32(' ').memory(opI32Store8, 0, 0).op(opEnd)
+	b.get(at).i32(1).op(opI32Add).set(at).op(opBr, 0, opEnd, opEnd)
+	return b.global(wordsUsed).setGlobal(reasonSize).op(opEnd).global(reasonSize).done()
 }

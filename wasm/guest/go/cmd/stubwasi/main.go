@@ -6,7 +6,8 @@
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -ldflags='-s -w' -o raw.wasm .
 //	go run github.com/nervix-go/nervix/wasm/guest/go/cmd/stubwasi -o guest.wasm raw.wasm
 //
-// What the runtime is told: no arguments, no files, and GOGC as its environment (50, unless -gogc says otherwise); the wall clock is domain time; the monotonic clock counts its readings;
+// What the runtime is told: no arguments, no files, and GOGC as its environment (50, unless -gogc says otherwise); the wall clock is domain time;
+// the monotonic clock counts its readings, and what waits for it waits no time;
 // random numbers are the same in every instance, so that equal calls cost equal fuel. Output is swallowed, but what was written to standard
 // error before the runtime gave up is the reason that the host shows.
 package main

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Sections of a module.
@@ -47,16 +48,27 @@ type module struct {
 	sections []section
 	types    [][]byte // as they are encoded
 	imports  []funcImport
-	defined  int    // functions
-	globals  uint32 // variables
-	exports  map[string]bool
+	defined  []uint32 // types of functions
+	globals  uint32   // variables
+	exports  []export
+}
+
+// export is an exported thing; kind 0 is a function.
+type export struct {
+	name  string
+	kind  byte
+	index uint32
+}
+
+func (m *module) has(name string) bool {
+	return slices.ContainsFunc(m.exports, func(e export) bool { return e.name == name })
 }
 
 func parse(wasm []byte) (*module, error) {
 	if !bytes.HasPrefix(wasm, []byte("\x00asm\x01\x00\x00\x00")) {
 		return nil, errors.New("it is no WebAssembly module")
 	}
-	m := &module{exports: map[string]bool{}}
+	m := &module{}
 	r := &reader{b: wasm, at: 8}
 	for r.more() {
 		id := r.byte()
@@ -94,23 +106,22 @@ func (m *module) note(s *section) error {
 			m.imports = append(m.imports, i)
 		}
 	case secFunction:
-		m.defined = r.count()
-		return r.err
+		for range r.count() {
+			m.defined = append(m.defined, r.u32())
+		}
 	case secGlobal:
 		m.globals = uint32(r.count())
 		return r.err
 	case secExport:
 		for range r.count() {
-			m.exports[r.name()] = true
-			r.byte()
-			r.u32()
+			m.exports = append(m.exports, export{r.name(), r.byte(), r.u32()})
 		}
 	case secData:
 		return m.checkData(r)
 	}
-	if r.err == nil && r.more() && s.id >= secType && s.id <= secExport && s.id != secFunction {
-		switch s.id {
-		case secType, secImport, secExport:
+	switch s.id {
+	case secType, secImport, secFunction, secExport:
+		if r.more() {
 			return errors.New("bytes stand behind its end")
 		}
 	}

@@ -15,7 +15,8 @@ type plan struct {
 	index []uint32 // of what was imported
 	kept  []funcImport
 	stubs []answer
-	extra []answer // the exports of the error channel
+	extra []answer // functions at the end, exported by their names
+	guard map[string]bool
 }
 
 // answer is a function made here.
@@ -29,7 +30,7 @@ type answer struct {
 const channelModule = "nervix_stubwasi"
 
 func (m *module) plan(gogc int) (*plan, error) {
-	p := &plan{m: m, index: make([]uint32, len(m.imports))}
+	p := &plan{m: m, index: make([]uint32, len(m.imports)), guard: map[string]bool{}}
 	n := 0
 	for _, i := range m.imports {
 		if i.module == hostModule {
@@ -71,13 +72,30 @@ func (m *module) plan(gogc int) (*plan, error) {
 	}
 	typ := m.typeIndex(nil, []byte{typeI32})
 	for _, e := range w.channel() {
-		if m.exports[e.name] {
+		if m.has(e.name) {
 			return nil, fmt.Errorf("the module exports %s already", e.name)
 		}
 		e.typ = typ
 		p.extra = append(p.extra, e)
 	}
-	return p, nil
+	return p, p.guardExports(&w)
+}
+
+// guardExports puts functions in the place of the exported ones that note whether a call has come back.
+func (p *plan) guardExports(w *writer) error {
+	for _, e := range p.m.exports {
+		k := int64(e.index) - int64(len(p.m.imports))
+		if e.kind != 0 || k < 0 {
+			continue
+		}
+		if k >= int64(len(p.m.defined)) || int(p.m.defined[k]) >= len(p.m.types) {
+			return fmt.Errorf("export %s is a function that is not there", e.name)
+		}
+		typ := p.m.defined[k]
+		p.guard[e.name] = true
+		p.extra = append(p.extra, answer{e.name, typ, w.guarded(e.index, p.m.types[typ][1])})
+	}
+	return nil
 }
 
 func (p *plan) renumbered(i uint32) uint32 {
@@ -117,7 +135,7 @@ func (p *plan) rewrite(s *section) ([]byte, error) {
 	case secGlobal:
 		return p.globalSection(s.body), nil
 	case secExport:
-		return p.exports(r)
+		return p.exports(), nil
 	case secStart:
 		return appendU32(nil, p.renumbered(r.u32())), r.err
 	case secElement:
@@ -144,21 +162,22 @@ func (p *plan) globalSection(body []byte) []byte {
 	return out
 }
 
-func (p *plan) exports(r *reader) ([]byte, error) {
-	n := r.count()
-	out := appendU32(nil, uint32(n+len(p.extra)))
-	for range n {
-		name, kind, index := r.name(), r.byte(), r.u32()
-		if kind == 0 {
-			index = p.renumbered(index)
+func (p *plan) exports() []byte {
+	out := appendU32(nil, uint32(len(p.m.exports)-len(p.guard)+len(p.extra)))
+	for _, e := range p.m.exports {
+		if p.guard[e.name] {
+			continue
 		}
-		out = appendU32(append(appendName(out, name), kind), index)
+		if e.kind == 0 {
+			e.index = p.renumbered(e.index)
+		}
+		out = appendU32(append(appendName(out, e.name), e.kind), e.index)
 	}
-	first := len(p.m.imports) + p.m.defined
+	first := len(p.m.imports) + len(p.m.defined)
 	for i, a := range p.extra {
 		out = appendU32(append(appendName(out, a.name), 0), uint32(first+i))
 	}
-	return out, r.err
+	return out
 }
 
 // elements renumbers the functions of tables, in place.

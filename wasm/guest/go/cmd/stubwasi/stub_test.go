@@ -60,12 +60,12 @@ func TestStub(t *testing.T) {
 		t.Errorf("it imports %v", m.imports)
 	}
 	for _, name := range []string{"run", "nervix_global_error_ptr", "nervix_global_error_len", "nervix_clear_global_error"} {
-		if !m.exports[name] {
+		if !m.has(name) {
 			t.Errorf("it does not export %s", name)
 		}
 	}
-	if m.defined != 6 || int(m.globals) != len(variables) {
-		t.Errorf("it has %d functions and %d variables", m.defined, m.globals)
+	if len(m.defined) != 7 || int(m.globals) != len(variables) {
+		t.Errorf("it has %d functions and %d variables", len(m.defined), m.globals)
 	}
 	for _, s := range m.sections {
 		switch s.id {
@@ -74,7 +74,8 @@ func TestStub(t *testing.T) {
 				t.Errorf("the table has % x", s.body)
 			}
 		case secCode:
-			for _, part := range [][]byte{{0x02, 0x40, 0x10, 1, 0x0B, 0x10, 0, 0x1A, 0x10, 0x82, 0x00}, {0x44, 0x10, 0, 0, 0, 0, 0, 0x10, 0}, {0xD2, 1}, {0x10, 3, 0x0B}} {
+			guard := []byte{0, opI32Const, 1, opGlobalSet, running, opCall, 3, opI32Const, 0, opGlobalSet, running, opEnd} // around run
+			for _, part := range [][]byte{guard, {0x02, 0x40, 0x10, 1, 0x0B, 0x10, 0, 0x1A, 0x10, 0x82, 0x00}, {0x44, 0x10, 0, 0, 0, 0, 0, 0x10, 0}, {0xD2, 1}, {0x10, 3, 0x0B}} {
 				if !bytes.Contains(s.body, part) {
 					t.Errorf("the code lacks % x", part)
 				}

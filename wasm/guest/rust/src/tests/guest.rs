@@ -337,3 +337,11 @@ fn damaged_inputs_are_refused() {
     let code = b.call(Entrance::Batch, at + 4, good.len() as i32);
     b.ok(code);
 }
+
+/// The first guest of README.md is the file that is built.
+#[test]
+fn the_first_guest() {
+    let source = include_str!("../../examples/first.rs");
+    let code = &source[source.find("use nervix_guest").expect("code")..];
+    assert!(include_str!("../../README.md").contains(&format!("```rust\n{}```\n", code)), "README.md does not show examples/first.rs as it is");
+}
