@@ -4,8 +4,10 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -24,6 +26,8 @@ type Contract struct {
 	input  *types.Schema
 	routes []Route
 	pool   poolReader
+	output Output   // of the running Decode
+	free   []*Group // released ones
 }
 
 // NewContract prepares the checks for a processor. All routes name different relays.
@@ -39,6 +43,12 @@ type Group struct {
 	Outputs []Bound
 	// UsesInput says that some output of the envelope has an input column, so that every row of all of them needs a source token (W-088).
 	UsesInput bool
+
+	home       *Contract      // where it goes when it is released; nil for a group of Bind
+	message    *memory.Buffer // of Decode; held until it is released
+	columns    []Column       // of all outputs
+	selections []Selection
+	list       [][]Selection
 }
 
 // Bound is a routed output whose columns were matched with the destination.
@@ -49,12 +59,59 @@ type Bound struct {
 	Acks    Sidecar
 }
 
-// Release gives the generated batch back. Columns that were retained stay valid.
+// Release gives the generated batch back. Columns that were retained stay valid. A group of Decode, and what Check said of it, must not be used afterwards.
 func (g *Group) Release() {
 	if g.Generated != nil {
 		g.Generated.Release()
 		g.Generated = nil
 	}
+	if g.message != nil {
+		g.message.Release()
+		g.message = nil
+	}
+	c := g.home
+	if g.home = nil; c == nil || len(c.free) == maxFree || cap(g.columns) > maxKept || cap(g.Outputs) > maxKept {
+		return
+	}
+	clear(g.Outputs) // views of the message
+	clear(g.selections)
+	clear(g.list)
+	c.free = append(c.free, g)
+}
+
+// What a contract keeps for reuse: the groups of usual callbacks.
+const (
+	maxFree = 16
+	maxKept = 256
+)
+
+// Decode is DecodeOutput and Bind for a caller that is done with a group once it released it: little is allocated for a usual message. The group holds the
+// message until then, and columns that were retained hold it longer. Faults: wasm.message, wasm.columns, wasm.arrow.
+func (c *Contract) Decode(message *memory.Buffer) (*Group, error) {
+	if err := c.output.decode(message.Bytes()); err != nil {
+		return nil, err
+	}
+	var g *Group
+	if n := len(c.free); n > 0 {
+		g = c.free[n-1]
+		c.free = c.free[:n-1]
+		g.UsesInput = false
+	} else {
+		g = &Group{}
+	}
+	message.Retain()
+	g.home, g.message = c, message
+	err := c.bind(&c.output, g)
+	clear(c.output.Routed)
+	c.output.Generated = nil
+	if cap(c.output.Routed) > maxKept {
+		c.output.Routed = nil
+	}
+	if err != nil {
+		g.Release()
+		return nil, err
+	}
+	return g, nil
 }
 
 func badColumns(format string, args ...any) error {
@@ -64,19 +121,23 @@ func badColumns(format string, args ...any) error {
 // Bind matches an output with the processor: relays, column counts, exact types, the generated batch and its use (W-049, W-063 to W-078).
 // Tokens are not looked at. The group shares the memory of the message. Faults: wasm.columns, wasm.arrow.
 func (c *Contract) Bind(o *Output) (*Group, error) {
-	if len(o.Routed) == 0 {
-		return nil, badColumns("the output group has no outputs")
-	}
 	g := &Group{}
-	var use poolUse
-	if err := c.resolve(o, g, &use); err != nil {
-		return nil, err
-	}
-	if err := c.generated(o, g, &use); err != nil {
+	if err := c.bind(o, g); err != nil {
 		g.Release()
 		return nil, err
 	}
 	return g, nil
+}
+
+func (c *Contract) bind(o *Output, g *Group) error {
+	if len(o.Routed) == 0 {
+		return badColumns("the output group has no outputs")
+	}
+	var use poolUse
+	if err := c.resolve(o, g, &use); err != nil {
+		return err
+	}
+	return c.generated(o, g, &use)
 }
 
 // resolve finds the destinations and judges all columns but the generated ones.
@@ -89,8 +150,9 @@ func (c *Contract) resolve(o *Output, g *Group, use *poolUse) error {
 		}
 		total += c.routes[route].Schema.Len()
 	}
-	columns := make([]Column, 0, total)
-	g.Outputs = make([]Bound, len(o.Routed))
+	columns := slices.Grow(g.columns[:0], total)
+	g.columns = columns
+	g.Outputs = slices.Grow(g.Outputs[:0], len(o.Routed))[:len(o.Routed)]
 	for i := range o.Routed {
 		from, to := &o.Routed[i], &g.Outputs[i]
 		to.Route, _ = c.route(from)

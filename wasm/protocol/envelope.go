@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/nervix-go/nervix/wasm/protocol/gen/nervix_wasm"
 )
@@ -33,6 +34,8 @@ type Output struct {
 	Generated []byte
 	// Routed are the outputs in the order of the guest.
 	Routed []Routed
+
+	at int // where Generated begins in the message
 }
 
 // Routed is one output of an envelope.
@@ -63,25 +66,33 @@ func (o *Routed) Column(i int) Column {
 // DecodeOutput verifies an output envelope. The views in the result live on message, which must not change while they are used. Whether
 // the output fits the processor is judged by Contract.Bind and Ledger.Check. Fault: wasm.message.
 func DecodeOutput(message []byte) (*Output, error) {
+	o := &Output{}
+	if err := o.decode(message); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *Output) decode(message []byte) error {
 	const op = "DecodeOutput"
 	var r reader
 	payload, bad := r.open(message, nervix_wasm.MessagePayloadOutputEnvelope)
 	if bad != nil {
-		return nil, badMessage(op, bad)
+		return badMessage(op, bad)
 	}
 	r.where = "OutputEnvelope"
 	t := r.table(payload, 2)
 	generated, outputs := r.vector(t, 0, 1), r.vector(t, 1, 4)
-	o := &Output{Generated: bytesOf(message, generated), Routed: make([]Routed, 0, min(outputs.n, 4))}
+	o.at, o.Generated, o.Routed = generated.at, bytesOf(message, generated), slices.Grow(o.Routed[:0], min(outputs.n, 4))
 	for i := 0; i < outputs.n && r.bad == nil; i++ {
 		// A view is larger than the few bytes that name a shared table, so each costs more of the budget than its bytes.
 		r.spend(routedCost, outputs.at)
 		o.Routed = append(o.Routed, r.routed(outputs.at+4*i))
 	}
 	if bad := r.finish(); bad != nil {
-		return nil, badMessage(op, bad)
+		return badMessage(op, bad)
 	}
-	return o, nil
+	return nil
 }
 
 // routedCost is charged for each output of an envelope; see TestForeignMessagesAllocateInProportion.

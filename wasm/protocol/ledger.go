@@ -5,6 +5,7 @@ package protocol
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
@@ -21,12 +22,35 @@ type Ledger struct {
 	touched []int // the batches of which the running callback noted something
 }
 
-// held is one input batch with live tokens.
+// held is one input batch with live tokens. As long as all rows have one fate, which is nearly always, there is no list of them: fates is nil, and
+// same is the fate of all.
 type held struct {
 	first   uint64
+	rows    int
+	same    Fate
 	fates   []Fate
 	live    int
 	touched bool
+}
+
+func (b *held) fate(row int) Fate {
+	if b.fates == nil {
+		return b.same
+	}
+	return b.fates[row]
+}
+
+// list gives the rows fates of their own.
+func (b *held) list() []Fate {
+	if b.fates == nil {
+		b.fates = make([]Fate, b.rows)
+		if b.same != FateLive {
+			for i := range b.fates {
+				b.fates[i] = b.same
+			}
+		}
+	}
+	return b.fates
 }
 
 // Fate is what a callback made of one input: the number of output rows that carry it, or one of the decisions.
@@ -64,7 +88,7 @@ func (l *Ledger) Issue(rows int) (first uint64) {
 	first = l.next
 	l.next += uint64(rows)
 	if rows > 0 {
-		l.batches = append(l.batches, held{first: first, fates: make([]Fate, rows), live: rows})
+		l.batches = append(l.batches, held{first: first, rows: rows, live: rows})
 		l.live += rows
 	}
 	return first
@@ -74,11 +98,12 @@ func (l *Ledger) Issue(rows int) (first uint64) {
 // kept.
 func (l *Ledger) Batches(visit func(first uint64, fates []Fate)) {
 	for i := range l.batches {
-		visit(l.batches[i].first, l.batches[i].fates)
+		visit(l.batches[i].first, l.batches[i].list())
 	}
 }
 
-// Touched is Batches for those batches only of which the last Check noted something, in no order.
+// Touched is Batches for those batches only of which the last Check noted something, in no order. fates is nil where the rows of a batch are carried by
+// one output each, all of them: the way of a guest that keeps nothing.
 func (l *Ledger) Touched(visit func(first uint64, fates []Fate)) {
 	for _, i := range l.touched {
 		visit(l.batches[i].first, l.batches[i].fates)
@@ -99,6 +124,10 @@ func (l *Ledger) Locate(token uint64) (Place, bool) {
 func (l *Ledger) Settle(gone func(first uint64)) {
 	empty := false
 	l.untouch(func(b *held) {
+		if b.fates == nil { // touched, so all were carried
+			l.live -= b.live
+			b.live = 0
+		}
 		for i, f := range b.fates {
 			if f != FateLive && f != FatePast {
 				b.fates[i] = FatePast
@@ -126,6 +155,7 @@ func (l *Ledger) Settle(gone func(first uint64)) {
 // Forget undoes what the last Check noted: the callback's output is not used, and its inputs are live as before.
 func (l *Ledger) Forget() {
 	l.untouch(func(b *held) {
+		b.same = FateLive
 		for row, f := range b.fates {
 			if f != FatePast {
 				b.fates[row] = FateLive
@@ -159,14 +189,14 @@ func badToken(format string, args ...any) error {
 func (l *Ledger) find(token uint64) (batch *held, row int, err error) {
 	if l.last < len(l.batches) {
 		b := &l.batches[l.last]
-		if at := token - b.first; at < uint64(len(b.fates)) && b.fates[at] != FatePast {
+		if at := token - b.first; at < uint64(b.rows) && b.fate(int(at)) != FatePast {
 			return b, int(at), nil
 		}
 	}
 	i := sort.Search(len(l.batches), func(i int) bool { return l.batches[i].first > token }) - 1
 	if i >= 0 {
 		b := &l.batches[i]
-		if at := token - b.first; at < uint64(len(b.fates)) && b.fates[at] != FatePast {
+		if at := token - b.first; at < uint64(b.rows) && b.fate(int(at)) != FatePast {
 			l.last = i
 			return b, int(at), nil
 		}
@@ -180,7 +210,7 @@ func (l *Ledger) carry(token uint64) (*held, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if b.fates[row] >= FateAcked-1 { // decisions are noted after all rows, so this is a count that would overflow
+	if b.list()[row] >= FateAcked-1 { // decisions are noted after all rows, so this is a count that would overflow
 		return nil, 0, badToken("ack token %d is carried by too many output rows", token)
 	}
 	l.touch(b)
@@ -196,19 +226,20 @@ func (l *Ledger) decide(set Tokens, fate Fate) error {
 		switch {
 		case err != nil:
 			return err
-		case b.fates[row] >= FateAcked:
+		case b.fate(row) >= FateAcked:
 			return badToken("ack token %d is decided more than once", token)
-		case b.fates[row] != FateLive:
+		case b.fate(row) != FateLive:
 			return badToken("ack token %d is carried by an output row and also decided", token)
 		}
 		l.touch(b)
-		b.fates[row] = fate
+		b.list()[row] = fate
 	}
 	return nil
 }
 
 // Check judges the tokens of all outputs of one callback together and notes the fate of each input (W-103 to W-109, W-306). What an earlier
-// Check noted and Settle did not end is forgotten first. The result has one selection for each output of each group, in their order. After an error nothing is noted. Fault: wasm.token.
+// Check noted and Settle did not end is forgotten first. The result has one selection for each output of each group, in their order, lent until
+// the first of the groups is checked again or released. After an error nothing is noted. Fault: wasm.token.
 func (l *Ledger) Check(groups []*Group) ([][]Selection, error) {
 	l.Forget()
 	selections, err := l.check(groups)
@@ -220,17 +251,22 @@ func (l *Ledger) Check(groups []*Group) ([][]Selection, error) {
 }
 
 func (l *Ledger) check(groups []*Group) ([][]Selection, error) {
-	out := make([][]Selection, len(groups))
-	for i, g := range groups {
-		out[i] = make([]Selection, len(g.Outputs))
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	out := slices.Grow(groups[0].list[:0], len(groups))
+	for _, g := range groups {
+		g.selections = slices.Grow(g.selections[:0], len(g.Outputs))
 		for k := range g.Outputs {
 			s, err := l.rows(&g.Outputs[k].Acks, g.UsesInput)
 			if err != nil {
 				return nil, err
 			}
-			out[i][k] = s
+			g.selections = append(g.selections, s)
 		}
+		out = append(out, g.selections)
 	}
+	groups[0].list = out
 	for _, g := range groups {
 		for k := range g.Outputs {
 			if err := l.decisions(&g.Outputs[k].Acks); err != nil {
@@ -268,7 +304,7 @@ func (l *Ledger) nextRows(s *Sidecar, p *picker, i int) (passed int) {
 	if p.class != SelectSlice || p.holes || !s.uniform || s.sourceAt == 0 {
 		return 0
 	}
-	fates := p.batch.fates[p.next:]
+	fates := p.batch.list()[p.next:]
 	token := p.batch.first + uint64(p.next)
 	for n := min(s.rows.n-i, len(fates)); passed < n; passed++ {
 		at := s.rows.at + 4*(i+passed)
@@ -287,6 +323,9 @@ func (l *Ledger) nextRows(s *Sidecar, p *picker, i int) (passed int) {
 
 // rows judges the rows of one output and finds what they select.
 func (l *Ledger) rows(s *Sidecar, needSource bool) (Selection, error) {
+	if all, ok := l.whole(s); ok {
+		return all, nil
+	}
 	n := s.Rows()
 	pick := picker{n: n, plain: true}
 	for i := 0; i < n; i++ {

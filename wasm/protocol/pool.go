@@ -57,7 +57,15 @@ func (c *Contract) generated(o *Output, g *Group, use *poolUse) error {
 	if err := c.match(g, use); err != nil {
 		return err
 	}
-	if g.Generated, err = c.pool.reader.Decode(memory.NewBufferBytes(batch)); err != nil {
+	var body *memory.Buffer
+	if g.message == nil {
+		body = memory.NewBufferBytes(batch)
+	} else {
+		body = memory.SliceBuffer(g.message, o.at+len(o.Generated)-len(rest)-len(batch), len(batch))
+	}
+	g.Generated, err = c.pool.reader.Decode(body)
+	body.Release()
+	if err != nil {
 		return badArrow("the record batch is refused", err)
 	}
 	return sameRows(g)

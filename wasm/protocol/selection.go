@@ -106,7 +106,7 @@ func (p *picker) done() Selection {
 		s.Rows = p.rows
 	default:
 		s.First = p.first
-		if p.n == len(p.batch.fates) {
+		if p.n == p.batch.rows {
 			s.Class = SelectAll
 		}
 	}

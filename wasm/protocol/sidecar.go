@@ -16,6 +16,8 @@ type Sidecar struct {
 	// When all rows have one layout, these are the places of their two members in the table.
 	uniform            bool
 	tokensAt, sourceAt uint16
+	// evenAt is the table of the first row when all rows lie as the host writes them (even.go), else zero.
+	evenAt int
 }
 
 // Tokens is a list of tokens, a view of a message.
@@ -146,6 +148,10 @@ func (r *reader) rows(s *Sidecar) {
 	var known rowLayout
 	for i := 0; i < s.rows.n && r.bad == nil; i++ {
 		if known.vtable != 0 {
+			if i == 1 && r.evenRows(s.rows.at, s.rows.n, &known) {
+				s.evenAt = known.pos
+				break
+			}
 			if i += r.singleRows(s.rows.at+4*i, s.rows.n-i, &known); i == s.rows.n {
 				break
 			}
@@ -153,6 +159,9 @@ func (r *reader) rows(s *Sidecar) {
 		before := known
 		r.row(r.follow(s.rows.at+4*i), &known)
 		s.uniform = s.uniform && (i == 0 || before.tokensAt == known.tokensAt && before.sourceAt == known.sourceAt)
+	}
+	if s.rows.n == 1 && r.bad == nil && r.evenRows(s.rows.at, 1, &known) {
+		s.evenAt = known.pos
 	}
 	s.tokensAt, s.sourceAt = uint16(known.tokensAt), uint16(known.sourceAt)
 }
