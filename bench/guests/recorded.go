@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/binary"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/node/wasmproc"
 	"github.com/nervix-go/nervix/wasm/protocol"
@@ -52,8 +54,8 @@ func Record(w *World, modules wasmproc.Modules, name string, n int) (*Recorded, 
 func (r *Recorded) Acquire(context.Context, wasmproc.Pin) (wasmproc.Module, error) { return r, nil }
 
 // Instantiate implements wasmproc.Module.
-func (r *Recorded) Instantiate(wasmproc.Limits, vtime.Logical) (wasmproc.Guest, error) {
-	return &player{r: r}, nil
+func (r *Recorded) Instantiate(l wasmproc.Limits, _ vtime.Logical) (wasmproc.Guest, error) {
+	return &player{r: r, alloc: l.Alloc}, nil
 }
 
 // Release implements wasmproc.Module.
@@ -63,6 +65,7 @@ type player struct {
 	r     *Recorded
 	op    wasmproc.Op
 	input []byte
+	alloc memory.Allocator
 }
 
 // Begin implements wasmproc.Guest.
@@ -81,11 +84,12 @@ func (p *player) Send(m protocol.Message) (wasmproc.Answer, error) {
 		return wasmproc.Answer{}, nil
 	}
 	first := binary.LittleEndian.Uint64(input[p.r.firstAt:])
-	out := bytes.Clone(p.r.output)
+	out := p.alloc.Allocate(len(p.r.output))
+	copy(out, p.r.output)
 	for _, at := range p.r.tokens {
 		binary.LittleEndian.PutUint64(out[at:], first+binary.LittleEndian.Uint64(p.r.output[at:]))
 	}
-	return wasmproc.Answer{Output: out, FuelUsed: 1, Memory: 1 << 16, NextHandle: 1}, nil
+	return wasmproc.Answer{Output: out, Alloc: p.alloc, FuelUsed: 1, Memory: 1 << 16, NextHandle: 1}, nil
 }
 
 // OnTimeout implements wasmproc.Guest.

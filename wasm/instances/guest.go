@@ -5,6 +5,8 @@ package instances
 import (
 	"bytes"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/node/wasmproc"
 	"github.com/nervix-go/nervix/wasm/engine"
@@ -16,6 +18,7 @@ type guest struct {
 	inst     *engine.Instance
 	op       wasmproc.Op
 	timeouts []wasmproc.Timeout // lent with an answer
+	alloc    memory.Allocator   // of outputs; nil: Go's heap
 }
 
 // ops are the engine's names of the operations.
@@ -84,7 +87,12 @@ func (g *guest) answer(a engine.Answer, err error) (wasmproc.Answer, error) {
 		Reset: a.Reset, Timeouts: g.timeouts, FuelUsed: a.FuelUsed, Memory: g.inst.MemoryBytes(), NextHandle: g.inst.NextHandle(),
 	}
 	if a.Output.Len() > 0 {
-		out.Output = bytes.Clone(a.Output.Bytes())
+		if g.alloc == nil || g.op == wasmproc.OpSave { // a state is kept
+			out.Output = bytes.Clone(a.Output.Bytes())
+		} else {
+			out.Alloc, out.Output = g.alloc, g.alloc.Allocate(a.Output.Len())
+			copy(out.Output, a.Output.Bytes())
+		}
 	}
 	if err != nil {
 		return out, failure(err, ops[g.op].Stage())

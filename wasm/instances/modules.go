@@ -79,7 +79,7 @@ func (m module) Instantiate(limits wasmproc.Limits, now vtime.Logical) (wasmproc
 	if err != nil {
 		return nil, failure(err, protocol.StageInstantiation)
 	}
-	return &guest{inst: inst}, nil
+	return &guest{inst: inst, alloc: limits.Alloc}, nil
 }
 
 // Release implements wasmproc.Module.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -28,7 +30,7 @@ func (s *state) create(l *lanes.Lane) event {
 		e.outcome, e.now = faulty, l.Now()
 		return e
 	}
-	limits := Limits{Fuel: p.plan.MaxFuel, Memory: p.plan.MaxMemory, FirstHandle: s.handle}
+	limits := Limits{Fuel: p.plan.MaxFuel, Memory: p.plan.MaxMemory, FirstHandle: s.handle, Alloc: p.config.Alloc}
 	now, saved, module := s.now, s.saved, p.module.Load()
 	section := l.Enter(&p.gate)
 	guest, answer, asked, err := instantiate(module, limits, now, message, saved)
@@ -139,7 +141,7 @@ type callback struct {
 	now      vtime.Logical
 	encoder  *protocol.InputEncoder
 	handle   int64
-	messages [][]byte
+	messages []*memory.Buffer
 	answer   Answer
 	failure  error
 }
@@ -160,7 +162,7 @@ func (c *callback) run() {
 	}
 	total := 0
 	for c.failure == nil && len(c.answer.Output) > 0 {
-		c.messages = append(c.messages, c.answer.Output)
+		c.messages = append(c.messages, c.answer.message())
 		if total += len(c.answer.Output); total > maxOutputBytes || len(c.messages) > maxGroups {
 			c.failure = &Failure{Stage: protocol.StageOutput, Export: protocol.ExportReadEmit, Gone: true, Cause: fault.New(fault.WasmOutput, "wasmproc.run",
 				ident.Ref{}, fmt.Sprintf("the guest emitted more than %d messages or %d bytes in one callback", maxGroups, maxOutputBytes), nil)}
@@ -168,6 +170,14 @@ func (c *callback) run() {
 		}
 		c.answer, c.failure = g.ReadEmit()
 	}
+}
+
+// message is the output with the place it goes back to.
+func (a *Answer) message() *memory.Buffer {
+	if a.Alloc == nil {
+		return memory.NewBufferBytes(a.Output)
+	}
+	return memory.NewBufferWithAllocator(a.Output, a.Alloc)
 }
 
 // returned takes up the answer of a callback.

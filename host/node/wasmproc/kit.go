@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/nervix-go/nervix/host/kernel/batch"
 	"github.com/nervix-go/nervix/wasm/protocol"
@@ -18,7 +19,7 @@ type laneKit struct {
 	contract *protocol.Contract
 	out      output
 	encoders []*protocol.InputEncoder // free ones
-	messages [][][]byte               // free ones
+	messages [][]*memory.Buffer       // free ones
 	intakes  []*intake                // free ones
 	columns  []arrow.Array            // of one output
 
@@ -60,7 +61,7 @@ func (k *laneKit) encoder() *protocol.InputEncoder {
 
 func (k *laneKit) putEncoder(e *protocol.InputEncoder) { k.encoders = append(k.encoders, e) }
 
-func (k *laneKit) takeMessages() [][]byte {
+func (k *laneKit) takeMessages() []*memory.Buffer {
 	if n := len(k.messages); n > 0 {
 		m := k.messages[n-1]
 		k.messages = k.messages[:n-1]
@@ -69,7 +70,10 @@ func (k *laneKit) takeMessages() [][]byte {
 	return nil
 }
 
-func (k *laneKit) putMessages(m [][]byte) {
+func (k *laneKit) putMessages(m []*memory.Buffer) {
+	for _, b := range m {
+		b.Release()
+	}
 	clear(m)
 	if cap(m) <= 64 {
 		k.messages = append(k.messages, m[:0])

@@ -5,6 +5,8 @@ package wasmproc
 import (
 	"context"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/wasm/protocol"
@@ -41,6 +43,8 @@ type Limits struct {
 	Fuel, Memory uint64
 	// FirstHandle is the handle of the instance's first timeout: one more than the last of the branch before (W-234).
 	FirstHandle int64
+	// Alloc is where outputs of callbacks may come from; nil means Go's heap.
+	Alloc memory.Allocator
 }
 
 // Op is the kind of a logical operation: what shares one budget of fuel and one execution snapshot (W-013, W-023).
@@ -80,6 +84,8 @@ type Guest interface {
 type Answer struct {
 	// Output was copied out of guest memory once and belongs to the caller (W-304).
 	Output []byte
+	// Alloc is where Output came from and goes back to; nil means Go's heap.
+	Alloc memory.Allocator
 	// Reset says that the guest asked for a new state lifetime during the operation and was told yes (W-162).
 	Reset bool
 	// Timeouts are those of the operation so far; lent until the next call.

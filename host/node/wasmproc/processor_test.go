@@ -60,7 +60,7 @@ func TestInitPayload(t *testing.T) {
 		if d := cmp.Diff(want, g.init); d != "" {
 			b.T.Fatal(d)
 		}
-		if g.limits != (wasmproc.Limits{Fuel: 1000, Memory: 2 << 20, FirstHandle: 1}) {
+		if g.limits != (wasmproc.Limits{Fuel: 1000, Memory: 2 << 20, FirstHandle: 1, Alloc: b.Heap}) {
 			b.T.Fatalf("%+v", g.limits)
 		}
 		if pin := (wasmproc.Pin{Domain: "farm", Resource: "leak_guest", Version: 3, File: "guests/leak.wasm"}); !slices.Equal(b.fakes.pins, []wasmproc.Pin{pin}) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
@@ -40,15 +41,10 @@ func (s *state) outputFailure(err error) *Failure {
 }
 
 // validate judges all messages of a callback as a whole (W-109). After an error nothing of it is used.
-func (s *state) validate(l *laneKit, messages [][]byte) *Failure {
+func (s *state) validate(l *laneKit, messages []*memory.Buffer) *Failure {
 	out := &l.out
 	for _, message := range messages {
-		decoded, err := protocol.DecodeOutput(message)
-		if err != nil {
-			out.release()
-			return s.outputFailure(err)
-		}
-		group, err := l.contract.Bind(decoded)
+		group, err := l.contract.Decode(message)
 		if err != nil {
 			out.release()
 			return s.outputFailure(err)
