@@ -23,7 +23,7 @@ func TestSavedStateBelongsToCreationAndModule(t *testing.T) {
 		}
 		seen[other] = name
 	}
-	if lifetime(7, bound) != lifetime(7, bound) || lifetime(7, bound)>>lifetimeBits != 7 {
-		t.Error("a lifetime is not the same each time, or does not tell its creation")
+	if lifetime(7, bound)>>lifetimeBits != 7 {
+		t.Error("a lifetime does not tell its creation")
 	}
 }
