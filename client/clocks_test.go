@@ -210,12 +210,16 @@ func TestAReaderIsWokenAndReopens(t *testing.T) {
 		}
 		events := make(chan ClockEvent, 10)
 		go func() {
-			for range 2 {
+			for got := 0; got < 2; {
 				e, err := c.NextClockEvent(t.Context())
+				if errors.Is(err, ErrConnect) {
+					continue // it asked between the node's end and its return
+				}
 				if err != nil {
 					t.Error(err)
 				}
 				events <- e
+				got++
 			}
 		}()
 		synctest.Wait()

@@ -121,8 +121,8 @@ func judge(text string) string {
 		return "a member is missing"
 	case *l.Disposition != "completed" && *l.Disposition != "failed" && *l.Disposition != "unknown":
 		return "the disposition"
-	case !bytes.Equal(l.Data, []byte("null")) && l.Data[0] != '{':
-		return "data is neither an object nor null"
+	case !bytes.Equal(l.Data, []byte("null")) && l.Data[0] != '{' && l.Data[0] != '[': // LIST DOMAINS is a list
+		return "data is neither an object, a list nor null"
 	case (*l.Disposition == "completed") != (len(*l.Diagnostics) == 0):
 		return "diagnostics do not fit the disposition"
 	}
