@@ -17,7 +17,7 @@ import (
 // followersSeeALife: three followers with objects and one with lines, from before the first START to the removal of the domain.
 func followersSeeALife(t *testing.T, w *world) {
 	// req: C-007
-	// req: C-020
+	// req: C-020 half: what several followers of one node see
 	// req: C-021 half: the clock of a stopped domain cannot be read, so the anchor is the origin
 	// req: C-053
 	// req: C-083
