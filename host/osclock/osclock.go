@@ -32,8 +32,11 @@ func (t Timer) Stop() bool { return t.t != nil && t.t.Stop() }
 // Reset arms the timer again.
 func (t Timer) Reset(d time.Duration) { t.t.Reset(d) }
 
-// Wait returns after d, or earlier with the cause of ctx.
+// Wait returns after d, or earlier with the cause of ctx. Nothing is armed for a d of zero or less.
 func Wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -44,17 +47,21 @@ func Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// soonest is the least delay of an alarm. A channel timer that is due when it is armed runs on the goroutine that asks it; two of those in
+// one testing/synctest bubble crash the race detector of Go 1.26, whose context a bubble has one of.
+const soonest = time.Nanosecond
+
 // Alarm is a channel timer for select loops.
 type Alarm struct{ t *time.Timer }
 
-// NewAlarm fires once after d.
-func NewAlarm(d time.Duration) *Alarm { return &Alarm{time.NewTimer(d)} }
+// NewAlarm fires once after d, and not before the caller waits for it.
+func NewAlarm(d time.Duration) *Alarm { return &Alarm{time.NewTimer(max(d, soonest))} }
 
 // C delivers when the alarm fires.
 func (a *Alarm) C() <-chan time.Time { return a.t.C }
 
 // Reset arms the alarm again.
-func (a *Alarm) Reset(d time.Duration) { a.t.Reset(d) }
+func (a *Alarm) Reset(d time.Duration) { a.t.Reset(max(d, soonest)) }
 
 // Stop disarms the alarm.
 func (a *Alarm) Stop() { a.t.Stop() }

@@ -5,7 +5,6 @@ package clocks
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 
 	"github.com/nervix-go/nervix/host/clock"
 	"github.com/nervix-go/nervix/host/kernel/fault"
@@ -21,12 +20,26 @@ type attachment struct {
 	slot     Slot
 	delivery *delivery
 	log      *slog.Logger
-	// ending is set before the end frame is queued: who has read the frame finds it set (C-100).
-	ending atomic.Bool
+	// turn is held by whoever queues a frame that says whether the attachment exists: the task for the end frame, the ordered lane for the
+	// reply that the domain is attached already. So that reply never comes behind the end frame (C-100).
+	turn chan struct{}
+	// ending is set in turn before the end frame is queued: who has read the frame finds it set (C-100).
+	ending bool
 	// ended says that the end frame was queued, or could not be built. Read it after done.
 	ended bool
 	stop  context.CancelFunc
 	done  chan struct{}
+}
+
+// stays takes the turn and tells whether the end frame is still to come. If so the caller gives the turn back with <-a.turn once its own
+// frame is queued; if not it does not have it.
+func (a *attachment) stays() bool {
+	a.turn <- struct{}{}
+	if a.ending {
+		<-a.turn
+		return false
+	}
+	return true
 }
 
 // start runs the task.
@@ -36,12 +49,6 @@ func (a *attachment) start(ctx context.Context) {
 		defer a.watch.Close()
 		a.run(ctx)
 	}()
-}
-
-// finish stops the task and waits for it. Nothing about the domain is queued afterwards, and no tick waits.
-func (a *attachment) finish() {
-	a.stop()
-	<-a.done
 }
 
 // run delivers until the domain is gone or ctx ends. It never leaves a tick in its place.
@@ -62,8 +69,16 @@ func (a *attachment) run(ctx context.Context) {
 			a.tick(r)
 		case tellEnd:
 			a.slot.Withdraw()
-			a.ending.Store(true)
-			a.end(ctx)
+			select {
+			case a.turn <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			a.ending = ctx.Err() == nil
+			<-a.turn
+			if a.ending {
+				a.end(ctx)
+			}
 			return
 		default:
 			// 3. Nothing to say: wait for a change.

@@ -39,8 +39,10 @@ type Reply struct {
 	// Refused says why nothing was done; nil when something was.
 	Refused *fault.Error
 	fresh   *attachment
-	owner   *Attachments
-	life    context.Context
+	// held is an attachment whose turn the reply has: its end frame waits until the reply is queued.
+	held  *attachment
+	owner *Attachments
+	life  context.Context
 }
 
 // Attach begins to follow a domain. It first waits until the node has installed the committed domains once (C-090); waiting bounds that
@@ -50,9 +52,12 @@ func (a *Attachments) Attach(waiting, life context.Context, domain ident.Domain,
 	if inTransaction {
 		return r.refuse(fault.SessionInTransaction, nil)
 	}
-	a.release(domain)
-	if a.held[domain] != nil {
-		return r.refuse(fault.SessionClockAttached, nil)
+	if one := a.held[domain]; one != nil {
+		if one.stays() {
+			r.held = one
+			return r.refuse(fault.SessionClockAttached, nil)
+		}
+		a.release(one)
 	}
 	if err := a.clocks.Installed(waiting); err != nil {
 		return r.refuse(fault.SessionOver, nil)
@@ -61,7 +66,7 @@ func (a *Attachments) Attach(waiting, life context.Context, domain ident.Domain,
 	if err == nil {
 		if observed, there := watch.Observed(); there {
 			r.fresh = &attachment{domain: domain, watch: watch, lane: a.lane, slot: a.lane.NewSlot(), delivery: newDelivery(observed), log: a.log,
-				done: make(chan struct{})}
+				turn: make(chan struct{}, 1), done: make(chan struct{})}
 			r.Attached, r.Observed = true, observed
 			return r
 		}
@@ -74,12 +79,11 @@ func (a *Attachments) Attach(waiting, life context.Context, domain ident.Domain,
 	return r.refuse(fault.SessionClockUnavailable, err)
 }
 
-// release forgets an attachment whose domain was removed, once its end frame is queued: what follows is then behind that frame (C-100).
-func (a *Attachments) release(domain ident.Domain) {
-	if one := a.held[domain]; one != nil && one.ending.Load() {
-		<-one.done
-		delete(a.held, domain)
-	}
+// release forgets an attachment that ends, once its end frame, if there is one, is queued: what follows is behind that frame (C-100).
+func (a *Attachments) release(one *attachment) {
+	<-one.done
+	one.stop()
+	delete(a.held, one.domain)
 }
 
 // Detach stops following a domain: its task has ended when Detach returns, so no frame about the domain comes after the reply (C-099).
@@ -88,13 +92,15 @@ func (a *Attachments) Detach(domain ident.Domain, inTransaction bool) *Reply {
 	if inTransaction {
 		return r.refuse(fault.SessionInTransaction, nil)
 	}
-	a.release(domain)
 	one := a.held[domain]
 	if one == nil {
 		return r.refuse(fault.SessionClockNotAttached, nil)
 	}
-	one.finish()
-	delete(a.held, domain)
+	if one.stays() {
+		one.stop() // in turn: an end frame that began is not cut short, one that did not begin never comes
+		<-one.turn
+	}
+	a.release(one)
 	if one.ended { // the domain was removed at the last moment
 		return r.refuse(fault.SessionClockNotAttached, nil)
 	}
@@ -113,8 +119,13 @@ func (a *Attachments) End() {
 	clear(a.held)
 }
 
-// Queued starts the delivery of a fresh attachment if its reply was queued; if not, nothing is ever delivered (C-092).
+// Queued starts the delivery of a fresh attachment if its reply was queued; if not, nothing is ever delivered (C-092). It must be called
+// for every reply to an attach: deliveries wait for it.
 func (r *Reply) Queued(queued bool) {
+	if r.held != nil {
+		<-r.held.turn
+		r.held = nil
+	}
 	if r.fresh == nil {
 		return
 	}
