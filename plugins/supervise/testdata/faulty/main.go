@@ -137,7 +137,7 @@ func fault(o map[string]string, call string) error {
 	case "huge":
 		send(wire.Header{Kind: wire.KindBatch, Channel: 1, Arg: 1}, make([]byte, 80<<20))
 	case "overdraw": // one frame: what is wrong with its body must not be found first
-		send(wire.Header{Kind: wire.KindBatch, Channel: 1, Arg: 1 << 40}, make([]byte, 1000))
+		send(wire.Header{Kind: wire.KindBatch, Channel: 1, Arg: 1 << 62}, make([]byte, 1000))
 	case "stranger":
 		send(wire.Header{Kind: wire.KindFinished, Channel: 4711}, nil)
 	case "unasked":
