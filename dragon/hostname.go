@@ -30,6 +30,9 @@ func detachHostName(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, fixedDir), 0o700); err != nil {
 		return err
 	}
+	if err := finishFirstOpening(dir); err != nil {
+		return err
+	}
 	if err := clearFlag(filepath.Join(dir, flagFile)); err != nil {
 		return err
 	}
@@ -67,7 +70,7 @@ func clearFlag(path string) error {
 	if err != nil {
 		return err
 	}
-	if len(b) < flagHash || string(b[:flagHash]) != string(flagSum(b[flagHash:])) {
+	if !intact(b) {
 		return fmt.Errorf("%s is damaged", path)
 	}
 	var status raftpb.RaftDataStatus

@@ -70,12 +70,9 @@ func Open(c Config) (*Log, error) {
 	}
 	fatal := once(c)
 	captureLogs(c.Logger, fatal)
-	if err := detachHostName(c.Dir); err != nil {
-		return nil, unusable("the folder "+c.Dir+" cannot be prepared", err)
-	}
-	host, err := newHost(c)
+	host, err := openHost(c)
 	if err != nil {
-		return nil, unusable("the log in "+c.Dir+" cannot be opened", err)
+		return nil, err
 	}
 	l := &Log{host: host, machine: newMachine(fatal), done: make(chan struct{})}
 	create := func(uint64, uint64) statemachine.IConcurrentStateMachine { return l.machine }
@@ -85,6 +82,22 @@ func Open(c Config) (*Log, error) {
 		return nil, failure("the replica in "+c.Dir+" cannot be started", err)
 	}
 	return l, nil
+}
+
+// openHost prepares the folder and opens or creates what Dragonboat keeps in it.
+func openHost(c Config) (*dragonboat.NodeHost, error) {
+	if err := detachHostName(c.Dir); err != nil {
+		return nil, unusable("the folder "+c.Dir+" cannot be prepared", err)
+	}
+	host, err := newHost(c)
+	if err != nil {
+		return nil, unusable("the log in "+c.Dir+" cannot be opened", err)
+	}
+	if err := markOpened(c.Dir); err != nil {
+		host.Close()
+		return nil, unusable("the folder "+c.Dir+" cannot be prepared", err)
+	}
+	return host, nil
 }
 
 // newHost guards the two ways in which NewNodeHost fails without an error: (nil, nil), and a panic that carries one.
