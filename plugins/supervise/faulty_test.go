@@ -22,6 +22,7 @@ import (
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/node/connector"
+	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/plugins/conformance"
 	"github.com/nervix-go/nervix/plugins/supervise"
 )
@@ -68,7 +69,14 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		err := goleak.Find()
+		for range 60 { // connections and processes take their time to end on a slow machine
+			if err == nil {
+				break
+			}
+			err = goleak.Find()
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -295,6 +303,7 @@ func TestPanicText(t *testing.T) {
 
 func TestOutputCannotHarm(t *testing.T) {
 	// req: P-009
+	began := osclock.Mono()
 	h, book := newHost(t)
 	src := open(t, h, plan("chatty", "flood_open", ""))
 	src.State(connector.Open)
@@ -307,7 +316,9 @@ func TestOutputCannotHarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	book.await(t, "starting up", "lines were dropped")
-	if n := len(book.String()); n > 8<<20 {
+	// 400 lines and 100 a second are let through, each cut to 4 KiB; the host itself says little.
+	lines := 500 + 100*int(osclock.Mono().Sub(began).Seconds()+1)
+	if n := len(book.String()); n > lines*(5<<10) {
 		t.Errorf("%d bytes of log", n)
 	}
 }

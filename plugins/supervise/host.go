@@ -34,6 +34,8 @@ type Options struct {
 
 	// pingEvery and pingTimeout are shorter in tests.
 	pingEvery, pingTimeout time.Duration
+	// stopGrace is longer in tests.
+	stopGrace time.Duration
 }
 
 // ensureDefaults fills in zero values.
@@ -55,6 +57,9 @@ func (o *Options) ensureDefaults() {
 	}
 	if o.pingEvery <= 0 {
 		o.pingEvery, o.pingTimeout = pingEvery, callTimeout
+	}
+	if o.stopGrace <= 0 {
+		o.stopGrace = stopGrace
 	}
 }
 

@@ -2,7 +2,10 @@
 
 package supervise
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // state of one connector process.
 type state uint8
@@ -92,6 +95,7 @@ type machine struct {
 	// restarts counts launches after the first.
 	restarts int
 
+	grace    time.Duration // how long asking lasts, stopGrace if zero
 	launches int
 	backoff  time.Duration
 }
@@ -125,7 +129,7 @@ func (m *machine) duration() time.Duration {
 	case running:
 		return stableAfter
 	case asking:
-		return stopGrace
+		return cmp.Or(m.grace, stopGrace)
 	case terminating:
 		return termGrace
 	default: // waiting, retrying

@@ -33,6 +33,7 @@ type process struct {
 	maxBody   int
 	pingEvery time.Duration
 	pingLimit time.Duration
+	stopGrace time.Duration
 	log       *slog.Logger
 
 	events *mailbox[occurrence]
@@ -85,7 +86,8 @@ type Status struct {
 
 func newProcess(c Installed, o Options) *process {
 	p := &process{
-		kind: c, launcher: o.Launcher, maxBody: o.MaxBodyBytes, pingEvery: o.pingEvery, pingLimit: o.pingTimeout, log: o.Log.With("connector", c.Descriptor.Kind),
+		kind: c, launcher: o.Launcher, maxBody: o.MaxBodyBytes, pingEvery: o.pingEvery, pingLimit: o.pingTimeout,
+		stopGrace: o.stopGrace, m: machine{grace: o.stopGrace}, log: o.Log.With("connector", c.Descriptor.Kind),
 		configure: &pluginv1.ConfigureRequest{
 			FileRoot: o.FileRoot, MaxBodyBytes: uint64(o.MaxBodyBytes), BatchBytes: uint64(o.BatchBytes), BatchRows: uint32(o.BatchRows),
 		},
@@ -101,18 +103,24 @@ func (p *process) post(o occurrence) { p.events.put(o) }
 
 // attach adds a session and wakes the process.
 func (p *process) attach(s attached) {
+	if p.join(s) {
+		p.post(occurrence{e: evWanted})
+	}
+}
+
+// join tells the session what is up under the lock: after it the end of that incarnation might be told first.
+func (p *process) join(s attached) (lives bool) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.mu.sessions[s] = struct{}{}
-	up, ended := p.mu.up, p.mu.ended
-	p.mu.Unlock()
-	if ended {
+	if p.mu.ended {
 		s.ended()
-		return
+		return false
 	}
-	if up != nil {
-		s.up(up)
+	if p.mu.up != nil {
+		s.up(p.mu.up)
 	}
-	p.post(occurrence{e: evWanted})
+	return true
 }
 
 func (p *process) detach(s attached) {
@@ -339,7 +347,7 @@ func (p *process) kill() {
 func (p *process) ask() {
 	l := p.link
 	p.workers.Go(func() {
-		ctx, cancel := osclock.WithTimeout(context.Background(), stopGrace)
+		ctx, cancel := osclock.WithTimeout(context.Background(), p.stopGrace)
 		defer cancel()
 		_, _ = l.control.Stop(ctx, &pluginv1.StopRequest{})
 		_ = l.conn.Close() // the SDK exits when the data socket ends

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nervix-go/nervix/host/kernel/vtime"
+	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/plugins/descriptor"
 	"github.com/nervix-go/nervix/plugins/sdk"
 )
@@ -26,7 +28,10 @@ const Kind = "file"
 const defaultMaxLine = 16 << 20
 
 // Connector describes and makes the FILE connector.
-func Connector() sdk.Connector {
+func Connector() sdk.Connector { return connectorAt(osclock.Mono) }
+
+// connectorAt takes the clock that tells when a renamed file has been quiet for long.
+func connectorAt(now func() vtime.Mono) sdk.Connector {
 	path := descriptor.Option{Name: "path", Type: descriptor.TypePath, Required: true, Help: "relative to the client's root"}
 	seen := &endings{}
 	return sdk.Connector{
@@ -52,7 +57,7 @@ func Connector() sdk.Connector {
 			},
 			Sink: &descriptor.Sink{Options: []descriptor.Option{path}},
 		},
-		Source: func() sdk.Source { return &source{seen: seen} },
+		Source: func() sdk.Source { return &source{seen: seen, now: now} },
 		Sink:   func() sdk.Sink { return &sink{} },
 	}
 }

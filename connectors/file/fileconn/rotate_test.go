@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/nervix-go/nervix/connectors/file/fileconn"
+	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/node/connector"
 	"github.com/nervix-go/nervix/plugins/conformance"
 )
@@ -120,6 +124,8 @@ func TestFollowRotation(t *testing.T) {
 // writer lets go is the last line.
 func TestFollowLateLines(t *testing.T) {
 	w := newWorld(t)
+	var clock atomic.Int64 // stands still until the writer has let go: nobody counts the old file as complete before
+	w.host = hostOf(t, w.root, fileconn.ConnectorAt(func() vtime.Mono { return vtime.MonoFromNS(clock.Load()) }))
 	old := w.log("a")
 	f := w.follow("a")
 	w.say(old, "one\n")
@@ -136,6 +142,7 @@ func TestFollowLateLines(t *testing.T) {
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
+	clock.Add(int64(time.Hour))
 	f.quietTurn("without an end")
 	f.took("new one", "new")
 }
@@ -217,6 +224,22 @@ func TestFollowDeletedFile(t *testing.T) {
 	}
 }
 
+// awaitTick waits until the clock of the file system, which stands still for some milliseconds, is past the times of a file: what is made then is
+// younger.
+func (w world) awaitTick(name string) {
+	w.Helper()
+	modified := func(name string) time.Time {
+		info, err := os.Stat(w.path(name))
+		if err != nil {
+			w.Fatal(err)
+		}
+		return info.ModTime()
+	}
+	for w.write("probe", "x"); !modified("probe").After(modified(name)); {
+		w.write("probe", "x")
+	}
+}
+
 // TestFollowInodeOfAnother: a new file with the inode of the old one is another.
 func TestFollowInodeOfAnother(t *testing.T) {
 	w := newWorld(t)
@@ -226,6 +249,7 @@ func TestFollowInodeOfAnother(t *testing.T) {
 	f.took("one", "two")
 	w.closeLogs()
 	f.kill()
+	w.awaitTick("a")
 	if err := os.Remove(w.path("a")); err != nil {
 		t.Fatal(err)
 	}

@@ -122,14 +122,14 @@ func (s *sink) openError(err error) error {
 
 // lock takes the file for itself; an orphan of a killed host lets go within moments.
 func (s *sink) lock(ctx context.Context) error {
-	for waited := time.Duration(0); ; waited += lockPoll {
+	for enough := osclock.After(lockWait); ; {
 		err := unix.Flock(int(s.file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case err == nil:
 			return nil
 		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
 			return s.wrap(err)
-		case waited >= lockWait:
+		case enough.Left() <= 0:
 			return fmt.Errorf("%s is locked by another writer; one emitter may write a path, and others may not hold its lock", s.path)
 		}
 		if err := osclock.Wait(ctx, lockPoll); err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/nervix-go/nervix/host/kernel/vtime"
 	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/plugins/sdk"
 )
@@ -18,6 +19,7 @@ import (
 // source reads the lines of one file.
 type source struct {
 	seen *endings
+	now  func() vtime.Mono
 
 	file  *os.File
 	path  string // absolute
@@ -44,7 +46,7 @@ func (s *source) Open(_ context.Context, r sdk.SourceRequest) (sdk.SourceOpened,
 	}
 	s.path, s.limit = filepath.Join(abs, name), int(limit)
 	if r.Options["follow"] == "true" {
-		s.tail = &tail{folder: folder{root, name}, now: osclock.Mono, wait: osclock.Wait, unwritten: unwritten}
+		s.tail = &tail{folder: folder{root, name}, now: s.now, wait: osclock.Wait, unwritten: unwritten}
 		return s.openFollowed(r)
 	}
 	defer root.Close()

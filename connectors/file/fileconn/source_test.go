@@ -18,6 +18,7 @@ import (
 	"github.com/nervix-go/nervix/host/node/connector"
 	"github.com/nervix-go/nervix/plugins/conformance"
 	"github.com/nervix-go/nervix/plugins/inproc"
+	"github.com/nervix-go/nervix/plugins/sdk"
 	"github.com/nervix-go/nervix/plugins/supervise"
 )
 
@@ -39,7 +40,11 @@ func newWorld(t *testing.T) world {
 }
 
 func newHost(t *testing.T, root string) *supervise.Host {
-	launcher, installed := inproc.New(nil, fileconn.Connector())
+	return hostOf(t, root, fileconn.Connector())
+}
+
+func hostOf(t *testing.T, root string, c sdk.Connector) *supervise.Host {
+	launcher, installed := inproc.New(nil, c)
 	h := supervise.New(supervise.Options{Connectors: installed, Launcher: launcher, FileRoot: root})
 	t.Cleanup(func() {
 		if err := h.Close(context.Background()); err != nil {

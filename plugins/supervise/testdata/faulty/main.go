@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -80,23 +81,14 @@ func atStart(kind string) {
 		fmt.Fprintln(os.Stderr, "first words")
 		fmt.Fprintln(os.Stderr, "no licence was found")
 		os.Exit(3)
-	case "vanishes": // ends once the host has read the handshake
-		host, _ := unix.Dup(1)
-		stderr := os.Stderr // go-plugin is about to exchange it
-		in, out, err := os.Pipe()
-		if err == nil {
-			err = unix.Dup3(int(out.Fd()), 1, 0)
-		}
-		if err != nil {
+	case "vanishes": // ends right after its handshake: the host's calls find a socket that nobody ever serves
+		socket := filepath.Join(os.Getenv(plugin.EnvUnixSocketDir), "vanishes")
+		if _, err := net.Listen("unix", socket); err != nil {
 			panic(err)
 		}
-		go func() {
-			b := make([]byte, 4096)
-			n, _ := in.Read(b)
-			fmt.Fprintln(stderr, "that was all")
-			_, _ = unix.Write(host, b[:n])
-			os.Exit(9)
-		}()
+		fmt.Fprintln(os.Stderr, "that was all")
+		fmt.Printf("%d|%d|unix|%s|grpc\n", plugin.CoreProtocolVersion, pluginv1.Version, socket)
+		os.Exit(9)
 	case "liar": // a descriptor of today, a handshake of another version
 		plugin.Serve(&plugin.ServeConfig{
 			HandshakeConfig: plugin.HandshakeConfig{ProtocolVersion: 99, MagicCookieKey: pluginv1.Handshake.MagicCookieKey, MagicCookieValue: pluginv1.Handshake.MagicCookieValue},
@@ -230,8 +222,10 @@ func (s *sink) Publish(_ context.Context, p sdk.Payloads, a *sdk.Answers) error 
 	switch s.o["mode"] {
 	case "mute":
 		return nil
-	case "slow":
-		time.Sleep(time.Second)
+	case "slow": // lasts until the test says so
+		for _, err := os.Stat(s.o["once"] + ".go"); err != nil; _, err = os.Stat(s.o["once"] + ".go") {
+			time.Sleep(10 * time.Millisecond)
+		}
 	}
 	a.AllDelivered(p)
 	return nil
