@@ -40,7 +40,7 @@ func run(t *testing.T, root, text string) (c *exec.Cmd, wait func() nodes.Finish
 	})
 	return c, func() (f nodes.Finished) {
 		t.Helper()
-		nodes.Eventually(t, "the run ends", func() bool {
+		nodes.Within(t, 3*time.Minute, "the run ends", func() bool {
 			select {
 			case f = <-done:
 				ended = true

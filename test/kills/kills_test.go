@@ -144,10 +144,13 @@ func (r *rampage) killConnector() {
 	r.t.Helper()
 	r.connectorKills++
 	before := r.restarts()
-	pids := nodes.ConnectorsOf(r.host.PID())
-	if len(pids) != 1 {
-		r.t.Fatalf("the host has connectors %v", pids)
-	}
+	var pids []int
+	nodes.Eventually(r.t, "the host has a connector", func() bool { // the one before it may have been killed a moment ago
+		if pids = nodes.ConnectorsOf(r.host.PID()); len(pids) > 1 {
+			r.t.Fatalf("the host has connectors %v", pids)
+		}
+		return len(pids) == 1
+	})
 	_ = syscall.Kill(pids[0], syscall.SIGKILL)
 	nodes.Within(r.t, gone, "the killed connector is gone", func() bool { return !slices.Contains(nodes.Connectors(), pids[0]) })
 	content := nodes.ReadFile(r.t, r.output())

@@ -78,7 +78,7 @@ func TestFirstConnectorDiesWhileItStarts(t *testing.T) {
 func killSoon(t *testing.T, n *nodes.Node, random *rand.Rand) {
 	t.Helper()
 	var pid int
-	for end := time.Now().Add(30 * time.Second); pid == 0; {
+	for end := time.Now().Add(2 * time.Minute); pid == 0; time.Sleep(time.Millisecond) {
 		if pids := nodes.ConnectorsOf(n.PID()); len(pids) == 1 {
 			pid = pids[0]
 		} else if time.Now().After(end) {
@@ -94,7 +94,7 @@ func killSoon(t *testing.T, n *nodes.Node, random *rand.Rand) {
 func moves(t *testing.T, s *nodes.Session) bool {
 	t.Helper()
 	before := s.Ingestor("feed")
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		switch now := s.Ingestor("feed"); {
 		case now.Status == "finished":
 			return false

@@ -5,6 +5,7 @@ package nodes
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,13 +46,15 @@ func ConnectorsOf(parent int) []int {
 	return out
 }
 
-// Writers lists the connectors that hold an exclusive lock on a file: those that may write it.
+// Writers lists the connectors that hold an exclusive lock on a file: those that may write it. Locks of other programs are left out: their file
+// may have the same number on another device.
 func Writers(path string) []int {
 	locks, err := os.ReadFile("/proc/locks")
 	if err != nil {
 		return nil
 	}
 	inode := inodeOf(path)
+	connectors := Connectors()
 	var out []int
 	for _, line := range strings.Split(string(locks), "\n") {
 		// 1: FLOCK  ADVISORY  WRITE 708 08:02:1234 0 EOF
@@ -59,7 +62,7 @@ func Writers(path string) []int {
 		if len(f) < 6 || f[1] != "FLOCK" || f[3] != "WRITE" || !strings.HasSuffix(f[5], ":"+inode) {
 			continue
 		}
-		if pid, err := strconv.Atoi(f[4]); err == nil {
+		if pid, err := strconv.Atoi(f[4]); err == nil && slices.Contains(connectors, pid) {
 			out = append(out, pid)
 		}
 	}
