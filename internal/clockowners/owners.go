@@ -14,7 +14,7 @@ var owners = []Owner{
 	{"cmd/nervix", Physical, "osclock.Mono osclock.Wait osclock.WithTimeout", "an upload shows its progress now and then; --for, tries to get a lost session back, the last detach"},
 	{"cmd/nervixd", Physical, "osclock.Mono osclock.Wait osclock.WithTimeout", "bounds of opening, closing and drain; elapsed time of a finished run"},
 	{"cmd/nervixd", UTC, "osclock.UTC", "validity of certificates, times of the data folder"},
-	{"connectors/file/fileconn", Physical, "osclock.Mono osclock.Wait", "waits for the lock of a file, looks for growth of a followed one"},
+	{"connectors/file/fileconn", Physical, "osclock.After osclock.Mono osclock.Wait", "waits for the lock of a file, looks for growth of a followed one"},
 	{"connectors/file/fileconn", UTC, "osclock.UTC", "age of a file that was renamed, beside the times of the file system"},
 	{"dragon", Physical, "osclock.Wait osclock.WithTimeout", "attempts and pauses of proposals and of the start"},
 	{"host/control", Physical, "osclock.Every osclock.NewAlarm osclock.Wait osclock.WithTimeout", "housekeeping, installation backoff, settling of commands"},
