@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -14,7 +15,21 @@ import (
 	"github.com/nervix-go/nervix/host/kernel/ident"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	code := m.Run()
+	err := goleak.Find()
+	for range 60 { // what a store or a log ends after its Close takes its time on a slow machine
+		if code != 0 || err == nil {
+			break
+		}
+		err = goleak.Find()
+	}
+	if code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 const storeDir = "data/state"
 
