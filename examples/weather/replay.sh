@@ -34,7 +34,7 @@ echo "Replaying 2012 from January, one day in 50 ms: each line is appended to th
 # The ticks of the domain's clock say which day it is. On day 80 the line of day 1 comes once more, and is too late.
 origin=1325376000000000000 # 2012-01-01T00:00:00Z
 day_ns=86400000000000
-nervix domain-clock --for 8s --format jsonl >"$out/ticks.jsonl" 2>"$out/clock.log" &
+bin/nervix --domain replay domain-clock --for 5m --format jsonl >"$out/ticks.jsonl" 2>"$out/clock.log" & # ended below, after the last day
 clock=$!
 tries=0
 until grep -q attached "$out/ticks.jsonl" || [ "$tries" -gt 300 ]; do
@@ -53,6 +53,7 @@ tail -n +1 -f --pid="$clock" "$out/ticks.jsonl" | { fed=0; while IFS= read -r ev
     fed=$((fed + 1))
     [ "$fed" -ne 80 ] || head -n 1 examples/weather/data/daily.ndjson >>"$out/feed.ndjson"
   done
+  [ "$fed" -lt 120 ] || kill "$clock" 2>/dev/null || :
 done; }
 wait "$clock"
 fed=$(wc -l <"$out/feed.ndjson")
