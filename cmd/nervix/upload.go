@@ -112,7 +112,7 @@ func (p printer) upload(ctx context.Context, n node, u client.UploadOptions) (cl
 	if u.Directory, err = client.ExpandHome(u.Directory); err == nil {
 		out, err = n.Upload(ctx, u)
 	}
-	show.end()
+	show.end(err == nil)
 	if err != nil {
 		return out, err
 	}

@@ -18,7 +18,7 @@ const (
 	lineEvery     = 5 * time.Second
 )
 
-// progress shows how far an upload is. An upload that is over soon shows nothing.
+// progress shows how far an upload is. One that is over soon shows its end alone, and nothing on a terminal.
 type progress struct {
 	to       io.Writer
 	resource string
@@ -27,6 +27,8 @@ type progress struct {
 	now      func() vtime.Mono
 	shown    vtime.Mono // last time
 	drawn    bool       // the line is on the terminal
+	sent     int64      // told last, as total
+	total    int64
 }
 
 func newProgress(to io.Writer, resource string) *progress {
@@ -41,24 +43,32 @@ func newProgress(to io.Writer, resource string) *progress {
 }
 
 func (p *progress) update(sent, total int64) {
+	p.sent, p.total = sent, total
 	now := p.now()
 	if now.Sub(p.shown) < p.every {
 		return
 	}
 	p.shown = now
-	line := fmt.Sprintf("nervix: uploading %s: %d %% of %s", p.resource, sent*100/max(1, total), mebibytes(total))
 	if p.terminal {
 		p.drawn = true
-		fmt.Fprint(p.to, "\r"+line+"\x1b[K")
+		fmt.Fprint(p.to, "\r"+p.line()+"\x1b[K")
 		return
 	}
-	fmt.Fprintln(p.to, line)
+	fmt.Fprintln(p.to, p.line())
 }
 
-// end removes the line from a terminal.
-func (p *progress) end() {
-	if p.drawn {
+func (p *progress) line() string {
+	return fmt.Sprintf("nervix: uploading %s: %d %% of %s", p.resource, p.sent*100/max(1, p.total), mebibytes(p.total))
+}
+
+// end removes the line from a terminal; elsewhere an upload that succeeded ends with a line of its own.
+func (p *progress) end(succeeded bool) {
+	switch {
+	case p.drawn:
 		fmt.Fprint(p.to, "\r\x1b[K")
+	case succeeded && !p.terminal:
+		p.sent = p.total
+		fmt.Fprintln(p.to, p.line())
 	}
 }
 

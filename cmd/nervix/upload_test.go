@@ -173,7 +173,7 @@ func TestUploadCommand(t *testing.T) {
 	}
 }
 
-// TestProgress: a file gets a line now and then, a terminal one line that is written over, and what is over soon nothing.
+// TestProgress: a file gets a line now and then and one at the end, a terminal one line that is written over.
 func TestProgress(t *testing.T) {
 	var to bytes.Buffer
 	clock := time.Duration(0)
@@ -183,8 +183,8 @@ func TestProgress(t *testing.T) {
 		p.update(i<<20, 11<<20)
 		clock += time.Second
 	}
-	p.end()
-	if got := to.String(); got != "nervix: uploading models: 45 % of 11.0 MiB\nnervix: uploading models: 90 % of 11.0 MiB\n" {
+	p.end(true)
+	if got := to.String(); got != "nervix: uploading models: 45 % of 11.0 MiB\nnervix: uploading models: 90 % of 11.0 MiB\nnervix: uploading models: 100 % of 11.0 MiB\n" {
 		t.Fatal(got)
 	}
 	to.Reset()
@@ -192,9 +192,16 @@ func TestProgress(t *testing.T) {
 	p.update(1, 4)
 	clock += time.Second
 	p.update(2, 4)
-	p.end()
+	p.end(true)
 	if got := to.String(); got != "\rnervix: uploading models: 50 % of 0.0 MiB\x1b[K\r\x1b[K" {
 		t.Fatalf("%q", got)
+	}
+	to.Reset()
+	p = &progress{to: &to, resource: "models", every: lineEvery, now: now, shown: now()}
+	p.update(1, 4)
+	p.end(false)
+	if to.Len() != 0 {
+		t.Fatalf("an upload that failed soon: %q", to.String())
 	}
 }
 
