@@ -82,5 +82,8 @@ func (m module) Instantiate(limits wasmproc.Limits, now vtime.Logical) (wasmproc
 	return &guest{inst: inst, alloc: limits.Alloc}, nil
 }
 
+// Identity implements wasmproc.Identified.
+func (m module) Identity() string { return m.code.Inspection.Identity.String() }
+
 // Release implements wasmproc.Module.
 func (m module) Release() { m.code.Release() }

@@ -39,6 +39,8 @@ type state struct {
 	now      vtime.Logical
 	finished bool
 	fresh    *batch.Batch // the input before it has tokens
+	taken    uint64       // rows that were taken into work so far, redelivered ones again
+	first    uint64       // which of them, from 1, is the first row of the input; 0 without one
 	current  *intake      // the input of the callback
 	failure  *Failure     // the newest; it stays until an instance works again
 	revision uint64       // of the saved state that failure is about
@@ -120,6 +122,8 @@ func (s *state) next(l *lanes.Lane) {
 	case workInput:
 		s.fresh = s.queue[0]
 		s.queue = slices.Delete(s.queue, 0, 1)
+		s.first = s.taken + 1
+		s.taken += uint64(s.fresh.Rows())
 	case workFlush:
 		s.flush = false
 	}
@@ -209,6 +213,8 @@ func (s *state) perform(l *lanes.Lane, do effects) (next event, more bool) {
 		return s.save(l), true
 	case do&doPersist != 0:
 		return s.persist(l)
+	case do&doRenew != 0:
+		return s.recycle(l), true
 	default:
 		return event{}, false
 	}
@@ -217,11 +223,11 @@ func (s *state) perform(l *lanes.Lane, do effects) (next event, more bool) {
 // report tells of what failed.
 func (s *state) report() {
 	if s.unreset != nil {
-		s.p.report(s.unreset)
+		s.p.report(s.unreset, 0)
 		s.unreset = nil
 		return
 	}
-	s.p.report(s.p.diagnostic(s.failure, s.print, s.revision))
+	s.p.report(s.p.diagnostic(s.failure, s.print, s.revision), s.first)
 }
 
 // fail notes a failure for reports and negative acknowledgements. revision is that of the saved state concerned, or 0.
@@ -241,7 +247,7 @@ func (s *state) why() error {
 
 // finish ends a piece of work.
 func (s *state) finish(l *lanes.Lane) {
-	s.current, s.dump, s.saved = nil, nil, Saved{}
+	s.current, s.dump, s.saved, s.first = nil, nil, Saved{}, 0
 	if s.m.failed == 0 {
 		s.failure, s.revision = nil, 0
 	}

@@ -46,7 +46,6 @@ func (s *state) loaded(l *lanes.Lane, saved Saved, err error) event {
 // persist hands over what the guest saved and waits until it is durable, no longer than the deadline (W-201).
 func (s *state) persist(l *lanes.Lane) (next event, more bool) {
 	put(&s.figures.latest, s.slot.Capture(s.dump))
-	s.dump = nil
 	s.figures.stage.Store(uint32(StageCaptured))
 	if s.stored == nil {
 		s.expect()
@@ -76,13 +75,12 @@ func (s *state) expect() {
 }
 
 func (s *state) persisted(err error) event {
-	e := event{kind: evStored}
 	if err != nil {
 		s.fail(failureOf(err, protocol.StagePersistence), s.figures.latest.Load())
 		s.figures.stage.Store(uint32(StageFailed))
-		e.outcome = faulty
+		return event{kind: evStored, outcome: faulty}
 	}
-	return e
+	return event{kind: evStored, memory: s.figures.memory.Load(), bound: s.ledger.Live() > 0 || len(s.timeouts.heap) > 0}
 }
 
 // abort gives the checkpoint up.

@@ -37,7 +37,8 @@ type Slot interface {
 	Load(done func(Saved, error)) (s Saved, pending bool, err error)
 	// Begin takes the boundary of a checkpoint, before the guest saves: who is the owner now, and which replicas it will wait for (gaps 1.7.5).
 	Begin() error
-	// Capture takes what the guest saved, which passes to the slot, and gives it the next revision (W-191). A revision is never used again.
+	// Capture takes what the guest saved and gives it the next revision (W-191). A revision is never used again. Neither side changes the bytes from
+	// then on: the slot keeps them, and the branch may restore a successor of the instance from them once they are committed.
 	Capture(state []byte) (revision uint64)
 	// Persist makes the capture durable, here and at its replicas.
 	Persist(done func(error)) (pending bool, err error)

@@ -73,6 +73,12 @@ func (f *fakes) Release() {
 	f.mu.Unlock()
 }
 
+// content is what the fakes are told to be made of.
+const content = "0123456789abcdef0123456789abcdeffedcba9876543210fedcba9876543210"
+
+// Identity implements wasmproc.Identified.
+func (f *fakes) Identity() string { return content }
+
 func (f *fakes) Instantiate(limits wasmproc.Limits, now vtime.Logical) (wasmproc.Guest, error) {
 	g := &guest{f: f, next: limits.FirstHandle, limits: limits, now: now}
 	f.mu.Lock()

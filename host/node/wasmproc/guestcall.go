@@ -54,6 +54,7 @@ func (s *state) create(l *lanes.Lane) event {
 	put(&s.figures.memory, answer.Memory)
 	_ = s.ask(now, asked) // fewer than one operation may ask for
 	s.arm(l)
+	e.memory = answer.Memory
 	return e
 }
 
@@ -299,6 +300,7 @@ func (s *state) give(kit *laneKit) *protocol.InputEncoder {
 			var rest *batch.Batch
 			s.fresh, rest = halve(s.fresh)
 			s.queue = slices.Insert(s.queue, 0, rest)
+			s.taken -= uint64(rest.Rows())
 		default:
 			kit.putEncoder(encoder)
 			if fault.CodeOf(err) == fault.WasmBuffer {

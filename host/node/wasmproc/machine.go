@@ -21,6 +21,7 @@ import (
 //	  |                                      lost, faulty, stopped      +------------------------- work ------------------------------+
 //	  +---- resetting <---- reset asked, whatever else came of the call
 //
+// From storing a branch goes to renewing first, and from there to idle, when the instance is to be recycled (recycle.go).
 // From calling a branch goes to idle at once if there is nothing to save: a flush that emitted nothing or was rejected, and a message that was never
 // delivered. end leads to ended from everywhere; while a guest call runs, when it returns.
 type machine struct {
@@ -34,6 +35,9 @@ type machine struct {
 	failed  int
 	last    outcome
 	retryAt vtime.Mono
+	// sound says that the newest callback was fine. recycling judges the memory of the instance.
+	sound     bool
+	recycling recycling
 }
 
 type phase uint8
@@ -47,15 +51,16 @@ const (
 	saving                 // the guest saves its state: a guest call
 	storing                // the checkpoint is on its way
 	resetting              // a reset that the guest asked for is with the coordinator
+	renewing               // a successor of the instance is made from the checkpoint just committed: a guest call
 	ended
 )
 
 func (p phase) String() string {
-	return [...]string{"absent", "loading", "creating", "idle", "calling", "saving", "storing", "resetting", "ended"}[p]
+	return [...]string{"absent", "loading", "creating", "idle", "calling", "saving", "storing", "resetting", "renewing", "ended"}[p]
 }
 
 // inGuest says that a guest call runs in this phase.
-func (p phase) inGuest() bool { return p == creating || p == calling || p == saving }
+func (p phase) inGuest() bool { return p == creating || p == calling || p == saving || p == renewing }
 
 // work is why a branch runs its guest.
 type work uint8
@@ -95,11 +100,12 @@ const (
 	evSaved                     // outcome fine, or why not
 	evStored                    // outcome fine or faulty
 	evReset                     // outcome fine or faulty
+	evRenewed                   // outcome fine, lost, faulty or stopped
 	evEnd                       // the branch is evicted, or the node ends
 )
 
 func (k eventKind) String() string {
-	return [...]string{"work", "loaded", "created", "returned", "saved", "stored", "reset", "end"}[k]
+	return [...]string{"work", "loaded", "created", "returned", "saved", "stored", "reset", "renewed", "end"}[k]
 }
 
 type event struct {
@@ -109,6 +115,8 @@ type event struct {
 	emitted bool       // evReturned: some output was read
 	reset   bool       // evReturned: the guest asked for a reset and was told yes
 	now     vtime.Mono // evWork, evLoaded, evCreated: for the backoff of creations
+	memory  uint64     // evCreated, evStored, evRenewed: linear memory of the instance in bytes
+	bound   bool       // evStored: the guest holds inputs or waits for a timeout, which no successor would have
 }
 
 // effects are what has to be done, lowest bit first.
@@ -142,11 +150,13 @@ const (
 	doRun
 	doSave
 	doPersist
+	// A successor of the instance is restored from the checkpoint; the instance goes only when that lives.
+	doRenew
 )
 
 var effectNames = [...]string{
 	"report", "dispatch", "nack-work", "accept-work", "hold-work", "nack-all", "hold-all", "commit", "release", "abort", "drop", "finish", "reset",
-	"load", "create", "run", "save", "persist",
+	"load", "create", "run", "save", "persist", "renew",
 }
 
 func (e effects) String() string {
@@ -200,8 +210,9 @@ func (m *machine) step(e event) effects {
 		if e.outcome != fine {
 			return m.failCheckpoint(e.outcome)
 		}
-		m.phase = idle
-		return doCommit | doRelease | doFinish
+		return doCommit | doRelease | m.rest(e)
+	case m.phase == renewing && e.kind == evRenewed:
+		return m.renewed(e)
 	case m.phase == resetting && e.kind == evReset:
 		m.phase = absent
 		if e.outcome != fine {
@@ -242,6 +253,7 @@ func (m *machine) created(e event) effects {
 		return m.uncreated(e)
 	}
 	m.failed = 0
+	m.recycling.begin(e.memory)
 	m.phase = calling
 	return doRun
 }
@@ -270,6 +282,7 @@ func (m *machine) judge(o outcome) effects {
 }
 
 func (m *machine) returned(e event) effects {
+	m.sound = e.outcome == fine
 	switch {
 	case e.outcome == stopped || e.outcome == faulty || e.outcome == lost && !e.reset:
 		m.phase = absent

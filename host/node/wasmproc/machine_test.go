@@ -274,7 +274,10 @@ func (b *books) apply(t *rapid.T, e effects, share int) {
 		}
 		b.open = false
 	}
-	b.busy = e & (doReset | doLoad | doCreate | doRun | doSave | doPersist)
+	if has(doRenew) && (!b.alive || !b.dumped || !has(doRelease) || len(b.work)+len(b.held)+len(b.buffered) > 0) {
+		t.Fatalf("%v: replaced with %v in work, %v held and %v in the guest", e, b.work, b.held, b.buffered)
+	}
+	b.busy = e & (doReset | doLoad | doCreate | doRun | doSave | doPersist | doRenew)
 	if b.busy&(b.busy-1) != 0 {
 		t.Fatalf("%v begins two things", e)
 	}
@@ -283,11 +286,13 @@ func (b *books) apply(t *rapid.T, e effects, share int) {
 	}
 }
 
-// Any sequence of what can happen settles each input exactly once, by its fate, and never releases success without a checkpoint.
+// Any sequence of what can happen settles each input exactly once, by its fate, and never releases success without a checkpoint. No instance is
+// replaced that holds inputs.
 func TestMachineAgreesWithBooks(t *testing.T) {
 	// req: W-185, W-205, W-231
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{log: rapid.Bool().Draw(t, "log")}
+		m.recycling.rules = recycleRules{floor: 2, after: uint64(rapid.IntRange(0, 3).Draw(t, "after")), press: 7}
 		b := &books{acked: map[int]int{}, nacked: map[int]int{}}
 		inputs, resetting := 0, false
 		var silent int
@@ -321,7 +326,9 @@ func TestMachineAgreesWithBooks(t *testing.T) {
 				}
 				step(event{kind: evWork, work: w, now: vtime.MonoFromNS(int64(inputs) * 1e7)})
 			default:
-				step(answerOf(t, m.phase))
+				e := answerOf(t, m.phase)
+				e.bound = len(b.buffered) > 0 || rapid.IntRange(0, 3).Draw(t, "timeout") == 0
+				step(e)
 			}
 		}
 		if m.phase != ended {
@@ -342,11 +349,12 @@ func TestMachineAgreesWithBooks(t *testing.T) {
 }
 
 func answerOf(t *rapid.T, p phase) event {
-	e := event{kind: map[phase]eventKind{loading: evLoaded, creating: evCreated, calling: evReturned, saving: evSaved, storing: evStored}[p]}
+	e := event{kind: map[phase]eventKind{loading: evLoaded, creating: evCreated, calling: evReturned, saving: evSaved, storing: evStored, renewing: evRenewed}[p]}
+	e.memory = rapid.Uint64Range(0, 9).Draw(t, "memory")
 	can := map[phase][]outcome{
 		loading: {fine, fine, fine, faulty}, creating: {fine, fine, fine, lost, faulty, stopped},
 		calling: {fine, fine, fine, refused, rejected, invalid, lost, faulty, stopped}, saving: {fine, fine, fine, rejected, lost, faulty, stopped},
-		storing: {fine, fine, faulty},
+		storing: {fine, fine, faulty}, renewing: {fine, fine, lost, faulty, stopped},
 	}[p]
 	e.outcome = rapid.SampledFrom(can).Draw(t, "outcome")
 	if p == calling {

@@ -78,10 +78,10 @@ type Observation struct {
 	Branches int
 	Details  []BranchObservation
 	Omitted  int
-	// Instances is the number of live instances, Made and Lost how many were made and discarded after a failure so far, and LongCalls the guest calls
-	// that run for longer than a lane waits.
-	Instances, Made, Lost uint64
-	LongCalls             int
+	// Instances is the number of live instances; Made, Lost and Recycled how many were made, discarded after a failure and replaced for their memory
+	// so far (A07); and LongCalls the guest calls that run for longer than a lane waits.
+	Instances, Made, Lost, Recycled uint64
+	LongCalls                       int
 	// Errors are the newest runtime errors, newest first, and ErrorsTotal all so far.
 	Errors      []RuntimeError
 	ErrorsTotal uint64
@@ -97,7 +97,7 @@ func (p *Processor) Observe() Observation {
 		o.Sent = append(o.Sent, r.relay.Sent.Passed())
 	}
 	o.Rows = Rows{Given: p.rows.given.Load(), Acked: p.rows.acked.Load(), Nacked: p.rows.nacked.Load(), Failed: p.rows.failed.Load()}
-	o.Instances, o.Made, o.Lost = p.instances.Load(), p.made.Load(), p.lost.Load()
+	o.Instances, o.Made, o.Lost, o.Recycled = p.instances.Load(), p.made.Load(), p.lost.Load(), p.recycled.Load()
 	o.Errors, o.ErrorsTotal = p.errors.list()
 	p.mu.Lock()
 	o.Rejected = maps.Clone(p.mu.rejected)

@@ -37,6 +37,12 @@ type Module interface {
 	Release()
 }
 
+// Identified is a Module that knows its content.
+type Identified interface {
+	// Identity is the SHA-256 of the module file in lower-case hexadecimal digits.
+	Identity() string
+}
+
 // Limits are what a processor declares for each instance.
 type Limits struct {
 	// Fuel is the budget of each logical operation, Memory the ceiling of linear memory in bytes.

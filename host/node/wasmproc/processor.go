@@ -42,11 +42,13 @@ type Config struct {
 	Resets Resets
 	// DomainType is told to guests (W-053).
 	DomainType string
-	Clock      runtime.Clock
-	Now        func() (vtime.Logical, bool)
-	Lanes      *lanes.Executor
-	Benches    runtime.Benches
-	Alloc      memory.Allocator
+	// Recycling says when instances are replaced for their memory.
+	Recycling Recycling
+	Clock     runtime.Clock
+	Now       func() (vtime.Logical, bool)
+	Lanes     *lanes.Executor
+	Benches   runtime.Benches
+	Alloc     memory.Allocator
 	// Random fills a slice with random bytes; from any goroutine.
 	Random func([]byte)
 	Log    *slog.Logger
@@ -79,11 +81,13 @@ type Processor struct {
 	queued    atomic.Int64 // len(mu.waiting)
 	handles   atomic.Int64 // handles up to here were used by branches that were evicted (W-234)
 
-	received              []runtime.Traffic // one an input
-	rows                  struct{ given, acked, nacked, failed atomic.Uint64 }
-	instances, made, lost atomic.Uint64
-	errors                reporter
-	live                  roll
+	received []runtime.Traffic // one an input
+	rows     struct{ given, acked, nacked, failed atomic.Uint64 }
+
+	instances, made, lost, recycled atomic.Uint64
+
+	errors reporter
+	live   roll
 
 	mu struct {
 		sync.Mutex
@@ -95,8 +99,23 @@ type Processor struct {
 	}
 }
 
-// heldModule makes an atomic pointer of an interface.
-type heldModule struct{ Module }
+// heldModule makes an atomic pointer of an interface. content is for diagnostics.
+type heldModule struct {
+	Module
+	content string
+}
+
+// contentDigits is how much of a content hash a diagnostic shows: half of it, as elsewhere of a branch's fingerprint.
+const contentDigits = 32
+
+// contentOf names the module in diagnostics.
+func contentOf(m Module) string {
+	if x, ok := m.(Identified); ok {
+		id := x.Identity()
+		return id[:min(len(id), contentDigits)]
+	}
+	return ""
+}
 
 // New builds a processor without inputs attached.
 func New(c Config) (*Processor, error) {
@@ -165,13 +184,13 @@ func (p *Processor) Start(ctx context.Context) error {
 	module, err := p.config.Modules.Acquire(ctx, Pin{Domain: p.plan.Ref.Domain, Resource: m.Resource, Version: m.Version, File: m.File})
 	if err != nil {
 		failure := p.diagnostic(failureOf(err, protocol.StageCompilation), "", 0)
-		p.report(failure)
+		p.report(failure, 0)
 		return failure
 	}
 	p.mu.Lock()
 	ending := p.mu.ending != nil
 	if !ending {
-		p.module.Store(&heldModule{module})
+		p.module.Store(&heldModule{module, contentOf(module)})
 	}
 	p.mu.Unlock()
 	if ending {
@@ -197,6 +216,7 @@ func (p *Processor) Open(l *lanes.Lane, b *runtime.Branch) {
 		return // the branch was under way to its lane when the processor ended
 	}
 	s.m.log = p.plan.GlobalLog
+	s.m.recycling.rules = p.config.Recycling.rules(p.plan.MaxMemory)
 	s.print = fingerprint(b.Key)
 	p.live.add(s)
 	s.slot = p.config.Checkpoints.Open(s.where())

@@ -15,11 +15,17 @@ import (
 // errorsKept is how many runtime errors a processor remembers.
 const errorsKept = 16
 
-// RuntimeError is one reported failure. Message has the shape of W-246 where a guest, its module or its checkpoint failed.
+// RuntimeError is one reported failure. Message has the shape of W-246 where a guest, its module or its checkpoint failed; that shape has no place for
+// the module's content and the row, which stand beside it (A01).
 type RuntimeError struct {
 	At      vtime.UTC
 	Code    fault.Code
 	Message string
+	// Module is the beginning of the SHA-256 of the module, 32 lower-case hexadecimal digits; empty while the module is not known.
+	Module string
+	// FirstRow says which row the batch that was being processed begins with: rows that the branch took into work on this node are counted from 1,
+	// redelivered ones again. 0 means that no batch was being processed.
+	FirstRow uint64
 }
 
 // reporter logs runtime errors and keeps the newest.
@@ -50,12 +56,23 @@ func (r *reporter) list() (newest []RuntimeError, total uint64) {
 	return newest, r.total
 }
 
-// report makes a runtime error of err.
-func (p *Processor) report(err error) {
-	e := RuntimeError{At: osclock.UTC(), Code: fault.CodeOf(err), Message: messageOf(err)}
+// report makes a runtime error of err. firstRow is that of RuntimeError.
+func (p *Processor) report(err error, firstRow uint64) {
+	e := RuntimeError{At: osclock.UTC(), Code: fault.CodeOf(err), Message: messageOf(err), FirstRow: firstRow}
+	if m := p.module.Load(); m != nil {
+		e.Module = m.content
+	}
 	p.errors.add(e)
-	p.config.Log.Error("a WASM processor failed", "code", string(e.Code), "domain", string(p.plan.Ref.Domain), "kind", p.plan.Ref.Kind.String(),
-		"name", string(p.plan.Ref.Name), "message", e.Message)
+	args := []any{
+		"code", string(e.Code), "domain", string(p.plan.Ref.Domain), "kind", p.plan.Ref.Kind.String(), "name", string(p.plan.Ref.Name), "message", e.Message,
+	}
+	if e.Module != "" {
+		args = append(args, "module", e.Module)
+	}
+	if e.FirstRow > 0 {
+		args = append(args, "first_row", e.FirstRow)
+	}
+	p.config.Log.Error("a WASM processor failed", args...)
 }
 
 func messageOf(err error) string {
