@@ -96,12 +96,18 @@ func inspections(t *testing.T) map[string]rendering {
 
 func guests(edges []describe.EdgeObservation) describe.WASMObservation {
 	return describe.WASMObservation{
-		Received: edges, Sent: edges, Rejected: map[string]uint64{"wasm": 2}, Restarts: 1,
+		Received: edges, Sent: edges, Rejected: map[string]uint64{"wasm": 2}, Restarts: 1, Recycled: 3,
 		Branches: []describe.WASMBranch{
 			{Fingerprint: strings.Repeat("0a", 32), Generation: 1, Instance: 2, Callbacks: 17, Fuel: 52_310, Memory: 131_072, Committed: 16, Latest: 17, Stage: "CAPTURED", Known: true},
 			{Fingerprint: strings.Repeat("ff", 32), Generation: 1, Stage: "EMPTY"},
 		},
-		Errors: []describe.WASMError{{At: vtime.UTCFromNS(1_780_000_000_000_000_000), Text: "wasm processor 'leak_model' batch processing failed (unbranched): the guest answered -3"}},
+		Errors: []describe.WASMError{
+			{
+				At: vtime.UTCFromNS(1_780_000_000_000_000_000), Text: "wasm processor 'leak_model' batch processing failed (unbranched): the guest answered -3",
+				Module: strings.Repeat("c4", 16), FirstRow: 65,
+			},
+			{At: vtime.UTCFromNS(1_780_000_000_000_000_000), Text: "wasm processor 'leak_model' module compilation failed (): the file is empty"},
+		},
 	}
 }
 

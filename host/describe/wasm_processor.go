@@ -37,6 +37,11 @@ type WASMError struct {
 	At   vtime.UTC
 	Code fault.Code
 	Text string
+	// Module is the first half of the SHA-256 of the module file in hexadecimal digits; empty when it is not known (A01).
+	Module string
+	// FirstRow is the first row of the batch that was being processed, in the count of the rows that the branch took into work on its node from 1 on;
+	// 0 when no batch was being processed.
+	FirstRow uint64
 }
 
 // WASMRows counts rows after WHERE and FILTER: those given to guests, those a guest dropped as done, those it or a failure refused, and its message
@@ -56,6 +61,8 @@ type WASMObservation struct {
 	Rejected map[string]uint64
 	// Restarts counts instances that were made in place of a discarded one (A04).
 	Restarts uint64
+	// Recycled counts instances that were replaced for their memory (A07).
+	Recycled uint64
 }
 
 // WASM describes a WASM processor (nspl 23.3).
@@ -89,6 +96,7 @@ func WASM(plan *model.WASM, at Placement, seen WASMObservation) Inspection {
 		pair{"branches omitted", seen.Omitted},
 		pair{"rows", record{{"given", seen.Rows.Given}, {"acked", seen.Rows.Acked}, {"nacked", seen.Rows.Nacked}, {"failed", seen.Rows.Failed}}},
 		pair{"restarts", seen.Restarts},
+		pair{"recycled", seen.Recycled},
 		pair{"rejected", sum(seen.Rejected)},
 		pair{"rejected by", byClass(seen.Rejected)},
 		pair{"last errors", lastErrors(seen.Errors)},
@@ -123,15 +131,15 @@ func branches(all []WASMBranch) rows {
 		}
 		list = append(list, record{
 			{"fingerprint", name}, {"generation", uint64(b.Generation)}, {"instance_generation", b.Instance}, {"callbacks", b.Callbacks},
-			{"last_callback_fuel", b.Fuel}, {"linear_memory_bytes", b.Memory}, {"held_rows", b.Held}, {"committed_revision", revision(b.Committed)},
-			{"latest_revision", revision(b.Latest)}, {"checkpoint", b.Stage}, {"required_replicas", required}, {"confirmed_replicas", confirmed},
+			{"last_callback_fuel", b.Fuel}, {"linear_memory_bytes", b.Memory}, {"held_rows", b.Held}, {"committed_revision", known(b.Committed)},
+			{"latest_revision", known(b.Latest)}, {"checkpoint", b.Stage}, {"required_replicas", required}, {"confirmed_replicas", confirmed},
 		})
 	}
 	return list
 }
 
-// revision is nil where there is no saved state.
-func revision(n uint64) any {
+// known is nil for a number from 1 on that there is not: a revision without saved state, a row without a batch.
+func known(n uint64) any {
 	if n == 0 {
 		return nil
 	}
@@ -141,7 +149,14 @@ func revision(n uint64) any {
 func lastErrors(list []WASMError) rows {
 	out := rows{}
 	for _, e := range list {
-		out = append(out, record{{"at", time.Unix(0, e.At.NS()).UTC().Format(time.RFC3339Nano)}, {"code", string(e.Code)}, {"message", e.Text}})
+		var module any
+		if e.Module != "" {
+			module = e.Module
+		}
+		out = append(out, record{
+			{"at", time.Unix(0, e.At.NS()).UTC().Format(time.RFC3339Nano)}, {"code", string(e.Code)}, {"module", module}, {"first_row", known(e.FirstRow)},
+			{"message", e.Text},
+		})
 	}
 	return out
 }

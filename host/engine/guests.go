@@ -79,7 +79,7 @@ func (in inspection) guest(plan *model.WASM) describe.WASMObservation {
 		return seen
 	}
 	o := p.Observe()
-	seen.Rejected, seen.Restarts, seen.Omitted = o.Rejected, o.Lost, uint64(o.Omitted)
+	seen.Rejected, seen.Restarts, seen.Recycled, seen.Omitted = o.Rejected, o.Lost, o.Recycled, uint64(o.Omitted)
 	seen.Rows = describe.WASMRows{Given: o.Rows.Given, Acked: o.Rows.Acked, Nacked: o.Rows.Nacked, Failed: o.Rows.Failed}
 	for i, input := range plan.Inputs {
 		seen.Received = append(seen.Received, in.edge(edgeKey{plan.Ref, false, i}, input.Relay, o.Received[i].Rows))
@@ -94,7 +94,7 @@ func (in inspection) guest(plan *model.WASM) describe.WASMObservation {
 		})
 	}
 	for _, err := range o.Errors {
-		seen.Errors = append(seen.Errors, describe.WASMError{At: err.At, Code: err.Code, Text: err.Message})
+		seen.Errors = append(seen.Errors, describe.WASMError{At: err.At, Code: err.Code, Text: err.Message, Module: err.Module, FirstRow: err.FirstRow})
 	}
 	return seen
 }
