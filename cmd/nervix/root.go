@@ -65,6 +65,8 @@ func rootCommand(t terminal) *cobra.Command {
 	own.StringArrayVarP(&o.commands, "command", "c", nil, "statements; may be repeated")
 	own.StringArrayVarP(&o.files, "file", "f", nil, "file of statements, - for standard input")
 	root.AddCommand(statusCommand(t, &o), checkCommand(t, &o), domainClockCommand(t, &o), uploadCommand(t, &o), versionCommand(t, &o))
+	root.Version = version // makes the flag --version
+	root.SetVersionTemplate(thisVersion().line())
 	root.SetOut(t.out)
 	root.SetErr(t.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {

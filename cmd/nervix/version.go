@@ -12,7 +12,7 @@ import (
 	"github.com/nervix-go/nervix/host/control"
 )
 
-// version is set by the release build.
+// version is set by the release build; a build that knows its module version, as that of `go install`, shows that one.
 var version = "0.1.0-dev"
 
 // versionReport is the line of `nervix version --format jsonl`.
@@ -24,36 +24,56 @@ type versionReport struct {
 	Grammar int    `json:"grammar"`
 }
 
+// line is what `nervix version` and `nervix --version` print.
+func (r versionReport) line() string {
+	known := r.Commit
+	if known == "" {
+		known = "unknown"
+	}
+	return fmt.Sprintf("nervix %s commit %s %s %s/%s grammar %d\n", r.Version, known, r.Go, runtime.GOOS, runtime.GOARCH, r.Grammar)
+}
+
 func versionCommand(t terminal, o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print version, commit, Go version and grammar version; --format jsonl or json for an object",
 		Args:  none("version takes none"),
 		RunE: func(*cobra.Command, []string) error {
-			r := versionReport{Version: version, Commit: commit(), Go: runtime.Version(), Grammar: control.GrammarVersion}
+			r := thisVersion()
 			if o.format != formatTable {
 				return writeLine(t.out, r)
 			}
-			known := r.Commit
-			if known == "" {
-				known = "unknown"
-			}
-			_, err := fmt.Fprintf(t.out, "nervix %s commit %s %s %s/%s grammar %d\n", r.Version, known, r.Go, runtime.GOOS, runtime.GOARCH, r.Grammar)
+			_, err := fmt.Fprint(t.out, r.line())
 			return err
 		},
 	}
 }
 
-// commit is the revision the binary was built from.
-func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
+// thisVersion is that of this binary.
+func thisVersion() versionReport {
+	info, _ := debug.ReadBuildInfo() // nil when the build kept none
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) versionReport {
+	r := versionReport{Version: version, Go: runtime.Version(), Grammar: control.GrammarVersion}
+	if info == nil {
+		return r
 	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		r.Version = v
+	}
+	modified := ""
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
+		switch {
+		case s.Key == "vcs.revision":
+			r.Commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+modified"
 		}
 	}
-	return ""
+	if r.Commit != "" {
+		r.Commit += modified
+	}
+	return r
 }

@@ -44,6 +44,8 @@ func run(args []string) int {
 		RunE: func(*cobra.Command, []string) error { return usage("name a command: dev, run, guest or version") },
 	}
 	root.AddCommand(devCommand(), runCommand(), guestCommand(), versionCommand())
+	root.Version = version // makes the flag --version
+	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err.Error()) })
 	root.SetArgs(args)
 	err := root.Execute()
