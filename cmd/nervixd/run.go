@@ -120,7 +120,7 @@ func runFile(path string, o runOptions) error {
 		return errors.Join(err, n.close())
 	}
 	if n.engine.Progress().Finite == 0 {
-		fmt.Fprintf(os.Stderr, "nervixd: no finite source runs after the last statement of %s, so this run ends with an interrupt (Ctrl-C)\n  hint: a file that is to read something ends with START;\n", path)
+		fmt.Fprint(os.Stderr, endless(path, len(n.engine.Report().Ingestors)))
 	}
 	outcome := r.watch(ctx)
 	report := n.engine.Report() // before the drain, which stops the sources
@@ -134,6 +134,15 @@ func runFile(path string, o runOptions) error {
 		err = errors.Join(err, e)
 	}
 	return errors.Join(outcome, err)
+}
+
+// endless says why a run will not end by itself; running counts the ingestors, whose sources all have no end.
+func endless(path string, running int) string {
+	text := fmt.Sprintf("nervixd: no finite source runs after the last statement of %s, so this run ends with an interrupt (Ctrl-C)\n", path)
+	if running == 0 {
+		return text + "  hint: a file that is to read something ends with START;\n"
+	}
+	return text + "  hint: the sources that run wait for more (FOLLOW); without FOLLOW a file is read to its end and the run ends by itself\n"
 }
 
 // startProfile begins a CPU profile; an empty path does nothing.
