@@ -5,7 +5,10 @@ package fault
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 
 	"github.com/nervix-go/nervix/host/kernel/ident"
 )
@@ -130,22 +133,45 @@ func (d Diagnostic) renderSource(b *strings.Builder, text string) {
 	b.WriteString(pad + " --> line " + number + ", column " + strconv.Itoa(column) + "\n")
 	b.WriteString(number + " | " + source + "\n")
 	marked := min(d.Span.End(), end)
-	width := 1
+	carets := 1
 	if marked > offset {
-		width = max(1, utf8.RuneCountInString(text[offset:marked]))
+		carets = max(1, cells(text[offset:marked]))
 	}
-	b.WriteString(pad + " | " + caretIndent(text[start:offset]) + strings.Repeat("^", width) + "\n")
+	b.WriteString(pad + " | " + caretIndent(text[start:offset]) + strings.Repeat("^", carets) + "\n")
 }
 
-// caretIndent keeps tabs so that the caret stands below its character whatever the tab width.
+// caretIndent is as wide as the text before the caret. It keeps tabs, so that the caret stands below its character whatever the tab width.
 func caretIndent(before string) string {
 	var b strings.Builder
 	for _, r := range before {
 		if r == '\t' {
 			b.WriteByte('\t')
 		} else {
-			b.WriteByte(' ')
+			b.WriteString(strings.Repeat(" ", cellsOf(r)))
 		}
 	}
 	return b.String()
+}
+
+// cells is the number of terminal cells of a text; a tab counts as one.
+func cells(text string) int {
+	n := 0
+	for _, r := range text {
+		n += cellsOf(r)
+	}
+	return n
+}
+
+// cellsOf is how many cells a terminal gives a character: two for those of East Asian scripts and most pictures, none for marks that combine
+// with the character before them.
+func cellsOf(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
 }

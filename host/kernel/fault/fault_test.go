@@ -39,3 +39,21 @@ func TestRenderPutsTheCaretBelowTheSpan(t *testing.T) {
 		t.Fatalf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
+
+// The caret stands below the character as a terminal shows it, while the column counts characters.
+func TestCaretBelowWideAndCombiningCharacters(t *testing.T) {
+	for _, c := range []struct{ before, marked, indent, carets string }{
+		{"'日本' ", "x", "       ", "^"},
+		{"'e\u0301' ", "xy", "    ", "^^"},
+		{"\t'ｆ'\t", "x", "\t    \t", "^"},
+		{"'🙂' ", "語", "     ", "^^"},
+		{"'ö' ", "ö", "    ", "^"},
+		{"", "\u0301", "", "^"}, // there is always a caret
+	} {
+		text := c.before + c.marked + ";"
+		d := fault.At(fault.StageParse, fault.SyntaxUnexpected, fault.Span{Offset: len(c.before), Length: len(c.marked)}, "m", "")
+		if got, want := d.Render(text), "\n  | "+c.indent+c.carets+"\n"; !strings.HasSuffix(got, want) {
+			t.Errorf("%q: got\n%s\nwant the end %q", text, got, want)
+		}
+	}
+}
