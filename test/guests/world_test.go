@@ -303,7 +303,9 @@ func fingerprint(bed string) string {
 
 // failure is a line of the log about a WASM processor.
 type failure struct {
-	Level, Msg, Code, Domain, Kind, Name, Message string
+	Level, Msg, Code, Domain, Kind, Name, Message, Module string
+
+	FirstRow int `json:"first_row"`
 }
 
 // failures are the runtime errors that the log has of a processor.
@@ -326,8 +328,9 @@ func of(all []failure, bed string) []failure {
 // description is what DESCRIBE WASM PROCESSOR says.
 type description struct {
 	LastErrors []struct {
-		At            time.Time
-		Code, Message string
+		At                    time.Time
+		Code, Message, Module string
+		FirstRow              int `json:"first_row"`
 	} `json:"last_errors"`
 	LiveBranches int `json:"live_branches"`
 	Branches     []struct {
