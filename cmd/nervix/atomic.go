@@ -108,7 +108,7 @@ func reverted(because string) fault.Diagnostics {
 // queue adds one statement to the transaction. Without a COMMIT it has no effect, whatever became of the request.
 func (b *batch) queue(ctx context.Context, statement int) result {
 	p := b.source.statements[statement-1]
-	out, err := b.node.Execute(ctx, client.Command{Text: b.source.textOf(p), Domain: b.domain})
+	out, err := b.node.Execute(ctx, b.command(p))
 	r := b.source.settle(ctx, statement, out, withoutDoubt(err))
 	if r.disposition == client.Unknown {
 		r.disposition, r.exit = client.Failed, exitFailed

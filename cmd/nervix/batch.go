@@ -8,6 +8,7 @@ import (
 
 	"github.com/nervix-go/nervix/client"
 	"github.com/nervix-go/nervix/host/nspl/ast"
+	"github.com/nervix-go/nervix/host/nspl/parse"
 )
 
 // node is the session of a run.
@@ -61,7 +62,7 @@ func (b *batch) execute(ctx context.Context, statement int) result {
 		return b.upload(ctx, statement, up)
 	}
 	inside := b.open
-	out, err := b.node.Execute(ctx, client.Command{Text: b.source.textOf(p), Domain: b.domain})
+	out, err := b.node.Execute(ctx, b.command(p))
 	r := b.source.settle(ctx, statement, out, err)
 	b.open = err == nil && out.Transaction.State == "open"
 	switch s := p.Stmt.(type) {
@@ -76,6 +77,11 @@ func (b *batch) execute(ctx context.Context, statement int) result {
 		r.final = true // the session that held the transaction may be gone
 	}
 	return r
+}
+
+// command is the request of a statement. jsonl asks for the data of what is read, in whatever format the text would show it.
+func (b *batch) command(p parse.Parsed) client.Command {
+	return client.Command{Text: b.source.textOf(p), Domain: b.domain, JSON: b.print.format == formatJSONL}
 }
 
 // describe says how far a text came, for people.

@@ -22,6 +22,7 @@ type fakeNode struct {
 	sent    []string
 	answers map[string]answer
 	open    bool
+	asked   []bool // for data
 }
 
 type answer struct {
@@ -31,6 +32,7 @@ type answer struct {
 
 func (f *fakeNode) Execute(_ context.Context, c client.Command) (client.Outcome, error) {
 	f.sent = append(f.sent, c.Domain+": "+c.Text)
+	f.asked = append(f.asked, c.JSON)
 	a, known := f.answers[c.Text]
 	if !known {
 		a.out.Disposition = client.Completed
@@ -225,5 +227,18 @@ func TestStandardOutputFails(t *testing.T) {
 	b := &batch{node: f, source: src, print: printer{terminal{nil, brokenPipe{}, &err, nil}, formatJSONL}}
 	if code := b.run(t.Context()); code != exitFailed || len(f.sent) != 1 || !strings.Contains(err.String(), "broken pipe") {
 		t.Fatal(code, f.sent, err.String())
+	}
+}
+
+// jsonl asks for the data of what is read, a table does not.
+func TestDataIsAskedForByFormat(t *testing.T) {
+	for format, want := range map[string]bool{formatJSONL: true, formatTable: false} {
+		src, _ := parseSource("SHOW INGESTORS; DESCRIBE RELAY r")
+		var out, err bytes.Buffer
+		f := &fakeNode{}
+		b := &batch{node: f, source: src, domain: "d", print: printer{terminal{nil, &out, &err, nil}, format}}
+		if code := b.run(t.Context()); code != exitDone || len(f.asked) != 2 || f.asked[0] != want || f.asked[1] != want {
+			t.Errorf("%s: exit %d, asked %v", format, code, f.asked)
+		}
 	}
 }

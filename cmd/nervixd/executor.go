@@ -4,9 +4,12 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/nervix-go/nervix/host/control"
 	"github.com/nervix-go/nervix/host/kernel/ident"
+	"github.com/nervix-go/nervix/host/nspl/ast"
+	"github.com/nervix-go/nervix/host/nspl/parse"
 	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/session/commands"
 	"github.com/nervix-go/nervix/host/wire"
@@ -21,10 +24,37 @@ func (e executor) Execute(ctx context.Context, r commands.Request) commands.Outc
 		return commands.Outcome{Cancelled: true}
 	}
 	transaction, _ := ident.ParseReference(r.Transaction.Reference)
+	if r.JSON {
+		r.Text = askingData(r.Text)
+	}
 	out := e.n.control.Execute(ctx, control.Request{
 		Reference: r.Reference, User: userName(r.User), Domain: r.Domain, Text: r.Text, Transaction: transaction,
 	})
 	return translate(out)
+}
+
+// askingData adds FORMAT JSON to a text that is one SHOW or DESCRIBE without a format: who asks for data need not write it. The answer has its
+// text as before.
+func askingData(text string) string {
+	statements, diagnostics := parse.Text(text)
+	if len(statements) != 1 || len(diagnostics) > 0 {
+		return text
+	}
+	asked := ast.FormatJSON
+	switch s := statements[0].Stmt.(type) {
+	case *ast.Describe:
+		asked = s.Format
+	case *ast.ShowIngestors:
+		asked = s.Format
+	case *ast.ShowClusterStatus:
+		asked = s.Format
+	}
+	end := statements[0].Span.End()
+	words := strings.Fields(strings.ToUpper(text[:end]))
+	if asked != ast.FormatText || len(words) > 2 && words[len(words)-2] == "FORMAT" && words[len(words)-1] == "TEXT" {
+		return text
+	}
+	return text[:end] + " FORMAT JSON" + text[end:]
 }
 
 // Revert implements commands.Executor.
