@@ -26,6 +26,8 @@ type batch struct {
 	// domain is that of the next statement; open says that the session holds a transaction.
 	domain string
 	open   bool
+	// altered are the users whose passwords were changed.
+	altered []*ast.AlterUser
 }
 
 // run executes all statements and gives the exit code.
@@ -69,6 +71,10 @@ func (b *batch) execute(ctx context.Context, statement int) result {
 	case *ast.Use:
 		// Also when it was refused: what follows was meant for that domain and must not reach the one before.
 		b.domain = string(s.Name.Name)
+	case *ast.AlterUser:
+		if r.completed() {
+			b.altered = append(b.altered, s)
+		}
 	case *ast.Begin:
 		// What follows was meant for the transaction and must not take effect on its own.
 		r.final = r.final || !r.completed() && !b.open

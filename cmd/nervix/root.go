@@ -129,5 +129,7 @@ func statements(ctx context.Context, t terminal, o options) error {
 	if o.atomic {
 		return told(b.atomic(ctx))
 	}
-	return told(b.run(ctx))
+	code := b.run(ctx)
+	p.staleContext(o, b.altered)
+	return told(code)
 }

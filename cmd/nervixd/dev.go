@@ -219,6 +219,7 @@ func listen(n *node, o devOptions) (l *listeners, err error) {
 	}); err != nil {
 		return l, err
 	}
+	n.followPassword()
 	_, err = n.dir.WriteContext("nervix://"+contextAddress(l.sessionAddr), certificates.CAPEM, n.admin)
 	return l, err
 }
