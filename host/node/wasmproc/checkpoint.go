@@ -140,15 +140,22 @@ func (s *state) drop(l *lanes.Lane) {
 	put(&s.figures.held, 0)
 }
 
+// classCallback counts rows that ON GLOBAL ERROR IGNORE accepted though the guest did not decide over them.
+const classCallback = "callback"
+
 // settle decides over inputs without the guest.
 func (s *state) settle(do effects) {
 	switch {
 	case do&doNackWork != 0:
 		s.endWork(func(in *intake) { s.p.rows.nacked.Add(uint64(in.fail(s.why()))) })
 	case do&doAcceptWork != 0:
-		s.endWork((*intake).succeed)
+		s.endWork(func(in *intake) {
+			s.p.reject(classCallback, in.open())
+			in.succeed()
+		})
 	case do&doHoldWork != 0:
 		s.endWork(func(in *intake) {
+			s.p.reject(classCallback, in.open())
 			in.drop()
 			s.done = append(s.done, in)
 		})
@@ -158,6 +165,7 @@ func (s *state) settle(do effects) {
 		s.failAll()
 	case do&doHoldAll != 0:
 		for _, in := range s.inputs {
+			s.p.reject(classCallback, in.open())
 			in.drop()
 			s.done = append(s.done, in)
 		}

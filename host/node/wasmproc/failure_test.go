@@ -22,15 +22,16 @@ func TestFailedCallbacks(t *testing.T) {
 		name        string
 		rows        []string // after a batch `hold, x`
 		report      string
-		log, ignore fate // failed rows of the batch
-		held        bool // whether the row that was held is failed, under LOG
-		ignoredHeld bool // and under IGNORE
-		keeps       bool // the instance
+		log, ignore fate   // failed rows of the batch
+		held        bool   // whether the row that was held is failed, under LOG
+		ignoredHeld bool   // and under IGNORE
+		keeps       bool   // the instance
+		dropped     uint64 // rows that IGNORE accepts
 	}{
-		{"negative", []string{"no", "y"}, "batch processing failed (branch ..., export 'nervix_process_batch'): wasm guest rejected the call of nervix_process_batch with code -3: not this one", fate{0, 1}, nil, false, false, true},
-		{"trap", []string{"trap"}, "batch processing failed (branch ..., export 'nervix_process_batch'): wasm guest trapped: unreachable executed", fate{0}, nil, true, true, false},
-		{"fuel", []string{"fuel", "y"}, "batch processing failed (branch ...): wasm guest exhausted MAX FUEL 1000", fate{0, 1}, nil, true, true, false},
-		{"invalid", []string{"y", "bad"}, "output emission failed (branch ..., export 'nervix_read_emit'): wasm output referenced unknown ack token ...", fate{0, 1}, nil, true, false, true},
+		{"negative", []string{"no", "y"}, "batch processing failed (branch ..., export 'nervix_process_batch'): wasm guest rejected the call of nervix_process_batch with code -3: not this one", fate{0, 1}, nil, false, false, true, 2},
+		{"trap", []string{"trap"}, "batch processing failed (branch ..., export 'nervix_process_batch'): wasm guest trapped: unreachable executed", fate{0}, nil, true, true, false, 1},
+		{"fuel", []string{"fuel", "y"}, "batch processing failed (branch ...): wasm guest exhausted MAX FUEL 1000", fate{0, 1}, nil, true, true, false, 2},
+		{"invalid", []string{"y", "bad"}, "output emission failed (branch ..., export 'nervix_read_emit'): wasm output referenced unknown ack token ...", fate{0, 1}, nil, true, false, true, 3},
 	} {
 		for _, policy := range []string{logs, quiet} {
 			t.Run(c.name, func(t *testing.T) {
@@ -40,15 +41,18 @@ func TestFailedCallbacks(t *testing.T) {
 					other := b.Publish("readings", bedB, nil, "p|1|1")
 					b.pass(0)
 					broken := b.say(c.rows...)
-					failed, heldFails := c.log, c.held
+					failed, heldFails, dropped := c.log, c.held, uint64(0)
 					if policy == quiet {
-						failed, heldFails = c.ignore, c.ignoredHeld
+						failed, heldFails, dropped = c.ignore, c.ignoredHeld, c.dropped
 						b.wantErrors()
 					} else {
 						b.wantErrors(marker + c.report)
 					}
 					b.wantEnd(broken, true, failed...)
 					wantFate(b.T, other, true)
+					if got := b.p.Observe().Rejected["callback"]; got != dropped {
+						b.T.Fatalf("%d rows are counted as dropped, want %d", got, dropped)
+					}
 					if heldFails {
 						b.wantEnd(held, true, 0)
 					} else {

@@ -54,6 +54,17 @@ func (in *intake) cover() {
 	in.decided = nil
 }
 
+// open counts the rows that are neither failed nor covered by a checkpoint.
+func (in *intake) open() int {
+	n := in.rows - in.refused
+	for _, done := range in.settled {
+		if done {
+			n--
+		}
+	}
+	return n
+}
+
 // succeed ends the intake; every row that was not failed succeeded.
 func (in *intake) succeed() {
 	in.drop()
