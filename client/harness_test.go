@@ -178,10 +178,10 @@ func (s *fakeSession) complete(f wire.ClientFrame) {
 		Reference: f.Body.(wire.CommandRequest).Reference}})
 }
 
-// dial connects a client with short bounds, which tests change where a bound is the point.
+// dial connects a client; its bounds never end anything on a loaded machine, and tests change them where a bound is the point.
 func (n *fakeNode) dial(t *testing.T, change func(*Config)) *Client {
 	t.Helper()
-	config := Config{Server: n.address, CAPEM: n.ca, User: "admin", Password: "secret", Domain: "weather", CallTimeout: 20 * time.Second}
+	config := Config{Server: n.address, CAPEM: n.ca, User: "admin", Password: "secret", Domain: "weather", ConnectTimeout: time.Minute, CallTimeout: 2 * time.Minute}
 	if change != nil {
 		change(&config)
 	}

@@ -55,39 +55,36 @@ func TestACommandKeepsItsReferenceOverSessions(t *testing.T) {
 	}
 }
 
+// TestAnUnansweredCommandIsUncertain: the node has executed it, and the call's time is over before a reply comes.
 func TestAnUnansweredCommandIsUncertain(t *testing.T) {
 	// req: X-060
-	n := fake(t, func(s *fakeSession) { s.linger() })
-	c := n.dial(t, func(c *Config) { c.CallTimeout = 200 * time.Millisecond })
-	const reference = "0192f6a0-7c00-7abc-8def-0123456789ab"
-	_, err := c.Execute(t.Context(), Command{Text: "START;", Reference: reference})
-	var failed *Error
-	if !errors.Is(err, ErrUncertain) || !errors.As(err, &failed) || failed.Reference != reference {
-		t.Fatalf("got %v", err)
-	}
+	virtual(t, func(c *Config) { c.CallTimeout = 200 * time.Millisecond }, func(t *testing.T, _ *realNode, c *Client) {
+		const reference = "0192f6a0-7c00-7abc-8def-0123456789ab"
+		_, err := c.Execute(t.Context(), Command{Text: "CUT", Reference: reference})
+		var failed *Error
+		if !errors.Is(err, ErrUncertain) || !errors.As(err, &failed) || failed.Reference != reference {
+			t.Fatalf("got %v", err)
+		}
+	})
 }
 
+// TestALostNodeLeavesASentCommandUncertain: the node is gone with the command, with and without a farewell, and nobody answers at its address.
 func TestALostNodeLeavesASentCommandUncertain(t *testing.T) {
 	// req: X-060
-	var n *fakeNode
-	ready := make(chan struct{})
-	gone := make(chan struct{})
-	n = fake(t, func(s *fakeSession) {
-		<-ready
-		s.next()
-		go func() { n.stop(); close(gone) }() // stop waits for this script
-	})
-	close(ready)
-	c := n.dial(t, func(c *Config) { c.CallTimeout = 2 * time.Second; c.ConnectTimeout = time.Second })
-	_, err := c.Execute(t.Context(), Command{Text: "START;"})
-	if !errors.Is(err, ErrUncertain) || !errors.Is(err, ErrConnect) {
-		t.Fatalf("got %v", err)
-	}
-	<-gone
-	// Nothing of the next command is sent, so it is not uncertain.
-	_, err = c.Execute(t.Context(), Command{Text: "START;"})
-	if !errors.Is(err, ErrConnect) || errors.Is(err, ErrUncertain) {
-		t.Fatalf("got %v", err)
+	for _, how := range []string{"CUT", "DIE"} {
+		t.Run(how, func(t *testing.T) {
+			virtual(t, nil, func(t *testing.T, _ *realNode, c *Client) {
+				_, err := c.Execute(t.Context(), Command{Text: how})
+				if !errors.Is(err, ErrUncertain) || !errors.Is(err, ErrConnect) {
+					t.Fatalf("got %v", err)
+				}
+				// Nothing of the next command is sent, so it is not uncertain.
+				_, err = c.Execute(t.Context(), Command{Text: "START;"})
+				if !errors.Is(err, ErrConnect) || errors.Is(err, ErrUncertain) {
+					t.Fatalf("got %v", err)
+				}
+			})
+		})
 	}
 }
 

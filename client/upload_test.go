@@ -108,7 +108,7 @@ func listen(t *testing.T, dir *datadir.Dir, address string, up transport.Uploads
 			t.Error(err)
 		}
 	})
-	return s, client.Config{Server: client.Scheme + "://" + at.String(), CAPEM: certificates.CAPEM, User: "admin", Domain: "weather", CallTimeout: 30 * time.Second}
+	return s, client.Config{Server: client.Scheme + "://" + at.String(), CAPEM: certificates.CAPEM, User: "admin", Domain: "weather", ConnectTimeout: time.Minute, CallTimeout: 2 * time.Minute}
 }
 
 func dataDir(t *testing.T) *datadir.Dir {
@@ -340,7 +340,7 @@ func TestUploadIsRefused(t *testing.T) {
 
 // TestUploadStaysUnknown: when the result cannot be learned in time, the error says so and names the reference.
 func TestUploadStaysUnknown(t *testing.T) {
-	c, _ := scripted(t, func(c *client.Config) { c.CallTimeout = 300 * time.Millisecond }, func(n int, _ context.Context, _ transport.Opened, stream io.ReadWriter) {
+	c, _ := scripted(t, func(c *client.Config) { c.CallTimeout = 3 * time.Second }, func(n int, _ context.Context, _ transport.Opened, stream io.ReadWriter) {
 		if n == 1 {
 			accept(stream, 1)
 			drain(stream) // the result is lost

@@ -56,10 +56,18 @@ type realNode struct {
 	opened       int
 }
 
-// Execute implements commands.Executor; BEGIN opens a transaction.
-func (n *realNode) Execute(_ context.Context, r commands.Request) commands.Outcome {
+// Execute implements commands.Executor; BEGIN opens a transaction, CUT loses the network with its own reply, and with DIE the node ends before it replies.
+func (n *realNode) Execute(ctx context.Context, r commands.Request) commands.Outcome {
 	if !r.Admit() {
 		return commands.Outcome{Cancelled: true}
+	}
+	switch r.Text {
+	case "CUT":
+		n.network.cut.Store(true)
+	case "DIE":
+		n.server.Abort()
+		<-ctx.Done()
+		_ = osclock.Wait(context.Background(), time.Minute) // the session is over before there is a reply
 	}
 	out := commands.Outcome{Disposition: wire.DispositionCompleted, Text: r.Text, Domain: r.Domain, Transaction: r.Transaction}
 	switch r.Text {

@@ -76,11 +76,11 @@ func (e *Engine) build(m *Module, wasm []byte) {
 		delete(e.mu.modules, m.Inspection.Identity) // the next one asks again
 		e.mu.Unlock()
 	}
-	close(m.ready)
 	if e.observe != nil {
 		e.observe(event)
 	}
-	m.Release()
+	m.Release()    // before it is told, so that who is told is the only holder
+	close(m.ready) // whoever waits has counted itself; if nobody does, the code is gone with the build
 }
 
 func (e *Engine) obtain(id Identity, wasm []byte) (code Code, fromCache bool, cause string, err error) {

@@ -12,8 +12,10 @@ import (
 	"runtime/debug"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/nervix-go/nervix/host/kernel/fault"
+	"github.com/nervix-go/nervix/host/osclock"
 	"github.com/nervix-go/nervix/wasm/engine"
 	"github.com/nervix-go/nervix/wasm/engine/shim"
 	"github.com/nervix-go/nervix/wasm/engine/watguest"
@@ -40,18 +42,36 @@ func measure(t testing.TB) footprint {
 	return footprint{int64(shim.HeapBytes()), pages * int64(os.Getpagesize()), engine.MapCount(), runtime.NumGoroutine()}
 }
 
-// flat fails if n cycles since before left something. The C heap is exact up to the caches of threads; what is resident is not, so it
+// flat fails if n cycles leave something, every time they are run. The C heap is exact up to the caches of threads; what is resident is not, so it
 // may drift by 8 MiB, which is less than 100 bytes for each cycle of the long run.
-func flat(t *testing.T, what string, n int, before footprint) { flatBut(t, what, n, before, 64<<10) }
+func flat(t *testing.T, what string, n int, run func(n int)) { flatBut(t, what, n, 64<<10, run) }
 
 // flatBut allows the C heap so much: compilations run on changing threads, each with an arena of its own.
-func flatBut(t *testing.T, what string, n int, before footprint, cHeap int64) {
+func flatBut(t *testing.T, what string, n int, cHeap int64, run func(n int)) {
 	t.Helper()
-	after := measure(t)
-	t.Logf("%s: %d cycles: C heap %+d bytes, resident %+d KiB, maps %+d, goroutines %+d", what, n, after.cHeap-before.cHeap,
-		(after.resident-before.resident)>>10, after.maps-before.maps, after.goroutines-before.goroutines)
-	if after.cHeap-before.cHeap > cHeap || after.resident-before.resident > 8<<20 || after.maps-before.maps > 20 || after.goroutines > before.goroutines {
-		t.Errorf("%s: %d cycles took %+v to %+v", what, n, before, after)
+	before := measure(t)
+	goroutines := before.goroutines
+	for rounds := 4; ; rounds-- {
+		run(n)
+		after := measure(t)
+		for range 300 { // a finalizer that runs is a goroutine, for a moment
+			if after.goroutines <= goroutines {
+				break
+			}
+			_ = osclock.Wait(context.Background(), 100*time.Millisecond)
+			after = measure(t)
+		}
+		t.Logf("%s: %d cycles: C heap %+d bytes, resident %+d KiB, maps %+d, goroutines %+d", what, n, after.cHeap-before.cHeap,
+			(after.resident-before.resident)>>10, after.maps-before.maps, after.goroutines-goroutines)
+		grown := after.cHeap-before.cHeap > cHeap || after.resident-before.resident > 8<<20 || after.maps-before.maps > 20
+		switch {
+		case after.goroutines > goroutines, grown && rounds == 1:
+			t.Errorf("%s: %d cycles took %+v to %+v", what, n, before, after)
+			return
+		case !grown:
+			return
+		}
+		before = after // threads that came meanwhile have arenas; they come once, and a leak comes again
 	}
 }
 
@@ -93,12 +113,11 @@ func TestTrapAndRecreateIsFlat(t *testing.T) {
 		for k := range 200 {
 			cycle(k)
 		}
-		before := measure(w)
-		n := soak(1_000, 10_000)
-		for k := range n {
-			cycle(k)
-		}
-		flat(w.T, "trap and recreate", n, before)
+		flat(w.T, "trap and recreate", soak(1_000, 10_000), func(n int) {
+			for k := range n {
+				cycle(k)
+			}
+		})
 		if u := w.Usage(); u.Stores != 0 || u.LinearBytes != 0 {
 			w.Errorf("left: %+v", u)
 		}
@@ -134,12 +153,12 @@ func TestCreateAndEvictIsFlat(t *testing.T) {
 		for range 2 * window {
 			cycle()
 		}
-		before, maps := measure(w), w.Usage().Maps
-		n := soak(1_000, 100_000)
-		for range n {
-			cycle()
-		}
-		flat(w.T, "create and evict", n, before)
+		maps := w.Usage().Maps
+		flat(w.T, "create and evict", soak(1_000, 100_000), func(n int) {
+			for range n {
+				cycle()
+			}
+		})
 		if now := w.Usage().Maps; now != maps {
 			w.Errorf("maps of guests went from %d to %d", maps, now)
 		}
@@ -171,12 +190,11 @@ func TestReplacedModulesAreFlat(t *testing.T) {
 		for k := range 50 {
 			cycle(k)
 		}
-		before := measure(w)
-		n := soak(150, 1_000)
-		for k := range n {
-			cycle(100 + k)
-		}
-		flatBut(w.T, "replace", n, before, 512<<10)
+		flatBut(w.T, "replace", soak(150, 1_000), 512<<10, func(n int) {
+			for k := range n {
+				cycle(100 + k)
+			}
+		})
 		if w.Modules() != 0 {
 			w.Errorf("%d modules are left", w.Modules())
 		}

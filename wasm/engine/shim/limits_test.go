@@ -127,13 +127,20 @@ func TestTimeLimit(t *testing.T) {
 		for name, body := range burners {
 			g := watguest.With("nervix_process_batch", body)
 			g.Memory = "1000"
-			i := w.instance(g, engine.Spec{Fuel: 1 << 62, Memory: 64 << 20})
-			_, err := w.batch(i, "x")
-			if f := want(w, err, fault.WasmTime); !f.Gone || f.Export != engine.ProcessBatch {
-				w.Errorf("%s: %v", name, f)
-			}
-			if err := i.Close(); err != nil {
-				w.Error(err)
+			for try := 0; ; try++ {
+				i := w.instance(g, engine.Spec{Fuel: 1 << 62, Memory: 64 << 20})
+				_, err := w.batch(i, "x")
+				f := want(w, err, fault.WasmTime)
+				if err := i.Close(); err != nil {
+					w.Error(err)
+				}
+				if f.Export == engine.Alloc && try < 100 {
+					continue // the time of this thread was over before the burner began
+				}
+				if !f.Gone || f.Export != engine.ProcessBatch {
+					w.Errorf("%s: %v", name, f)
+				}
+				break
 			}
 		}
 	})
@@ -273,7 +280,7 @@ func TestBudgets(t *testing.T) {
 func TestShutdownStopsSpinningGuests(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
-			e, err := engine.New(engine.Config{Profile: v.profile}, v.open)
+			e, err := engine.New(engine.Config{Profile: v.profile, Limits: engine.Limits{OperationTime: 10 * time.Minute}}, v.open)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -332,10 +339,9 @@ func TestShutdownStopsSpinningGuests(t *testing.T) {
 	}
 }
 
-// One instance is for one caller at a time; a second one is refused, not run.
+// One instance is for one caller at a time; a second one is refused, not run, while the first goes on.
 func TestTwoCallers(t *testing.T) {
-	lim := engine.Limits{OperationTime: 100 * time.Millisecond}
-	w := open(t, engine.Config{Limits: lim}, shim.Open)
+	w := open(t, engine.Config{Limits: engine.Limits{OperationTime: 10 * time.Minute}}, shim.Open)
 	i := w.instance(watguest.With("nervix_flush", forever), engine.Spec{Fuel: 1 << 62, Memory: 1 << 20})
 	i.Begin(engine.OpFlush, now)
 	ended := make(chan error, 2)
@@ -345,11 +351,12 @@ func TestTwoCallers(t *testing.T) {
 			ended <- err
 		}()
 	}
-	a, b := fault.CodeOf(<-ended), fault.CodeOf(<-ended)
-	if a > b {
-		a, b = b, a
+	want(t, <-ended, fault.WasmMisuse)
+	if len(ended) > 0 {
+		t.Errorf("the first call ended too: %v", <-ended)
 	}
-	if a != fault.WasmMisuse || b != fault.WasmTime {
-		t.Errorf("got %s and %s", a, b)
+	if err := w.Stop(context.Background()); err != nil {
+		t.Fatal(err)
 	}
+	want(t, <-ended, fault.WasmStopped)
 }
