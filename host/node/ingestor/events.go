@@ -89,7 +89,7 @@ func (i *Ingestor) forget() {
 
 // observe shows what the window says, and logs once that a delivery blocks the source.
 func (i *Ingestor) observe() {
-	if i.stats.observe(i.window, len(i.queue) > 0) {
+	if i.stats.observe(i.window, len(i.queue) > 0, i.rowCredit()) {
 		oldest, _ := i.window.Oldest()
 		i.config.Log.Error("the source is blocked by its oldest delivery, which is tried again and again", "ingestor", i.plan.Ref.Name, "domain", i.plan.Ref.Domain,
 			"attempts", oldest.Attempts, "reason", oldest.Reason)

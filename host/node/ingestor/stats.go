@@ -3,7 +3,9 @@
 package ingestor
 
 import (
+	"fmt"
 	"maps"
+	"strconv"
 	"sync"
 
 	"github.com/nervix-go/nervix/host/ack"
@@ -41,7 +43,8 @@ type Observation struct {
 	Batches uint64
 	// Sent counts what each route published.
 	Sent []runtime.Passed
-	// Transient is the last infrastructure failure, empty when there is none.
+	// Transient is why the source does not deliver now: the last infrastructure failure, else a window that failed deliveries keep full; empty
+	// when there is neither.
 	Transient string
 	// BlockedAt and BlockedWhy say what holds a blocked source: position, attempts and reason.
 	BlockedAt       []byte
@@ -53,6 +56,8 @@ type Observation struct {
 type stats struct {
 	mu sync.Mutex
 	o  Observation
+	// full says why the window has no place for another delivery; empty unless it waits for one that failed.
+	full string
 	// ended is set when the source reported its end.
 	ended bool
 	// before is what the parts of an endless source before the present one skipped.
@@ -71,6 +76,9 @@ func (i *Ingestor) Observe() Observation {
 	defer s.mu.Unlock()
 	o := s.o
 	o.Rejected = maps.Clone(s.o.Rejected)
+	if o.Transient == "" && o.Status != Stopped {
+		o.Transient = s.full
+	}
 	for _, r := range i.routes {
 		o.Sent = append(o.Sent, r.shared.Sent.Passed())
 	}
@@ -128,11 +136,20 @@ func (s *stats) turned() {
 }
 
 // observe takes up what the window says: how much is unresolved and whether the oldest delivery blocks the source. A source has finished when
-// it said so and nothing of it waits to be taken up. blocked is true when the source has just become blocked.
-func (s *stats) observe(w *ack.Window, queued bool) (blocked bool) {
+// it said so and nothing of it waits to be taken up. bound is how many deliveries the window takes. blocked is true when the source has just
+// become blocked.
+func (s *stats) observe(w *ack.Window, queued bool, bound int64) (blocked bool) {
 	oldest, open := w.Oldest()
+	full := ""
+	if open && oldest.Attempts > 0 && int64(w.Volatile()) >= bound {
+		full = fullWords(w, oldest, bound)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended { // nothing further comes
+		full = ""
+	}
+	s.full = full
 	s.o.Unresolved = w.Unresolved()
 	s.o.BlockedAt, s.o.BlockedAttempts, s.o.BlockedWhy = nil, 0, ""
 	before := s.o.Status
@@ -149,6 +166,22 @@ func (s *stats) observe(w *ack.Window, queued bool) (blocked bool) {
 		s.o.Status = Running
 	}
 	return s.o.Status == Blocked && before != Blocked
+}
+
+// fullWords says that the source waits for failed deliveries, and what to do. Places come back in the order of the source only, so what succeeded
+// behind the oldest keeps its place.
+func fullWords(w *ack.Window, oldest ack.Oldest, bound int64) string {
+	waiting := w.Unresolved()
+	return fmt.Sprintf("the source window is full, so no further row is read, for no branch: of the %d rows it takes %d wait for redelivery or their end, and %d "+
+		"that succeeded stand behind the oldest of these, which failed %s: %v; mend what refuses it, or let it go (ON MESSAGE ERROR SEND TO or IGNORE, "+
+		"ON GLOBAL ERROR IGNORE), or take more rows with a greater PARALLEL MAX", bound, waiting, w.Volatile()-waiting, times(oldest.Attempts), oldest.Reason)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
 }
 
 // count adds the outcome of one group.
