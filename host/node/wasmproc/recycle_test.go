@@ -366,6 +366,49 @@ func TestSuccessorIsFlushed(t *testing.T) {
 	}, soon)
 }
 
+// A guest that takes a page more with each batch and gives none back runs into MAX MEMORY again and again, and each time loses what it was doing.
+// With recycling it never does: it is large later than it may be replaced, so the pause stays short; and near the limit it is short whatever was before.
+func TestLeakingGuest(t *testing.T) {
+	// req: A07
+	for _, c := range []struct {
+		r        wasmproc.Recycling
+		recycled uint64
+	}{
+		{wasmproc.Recycling{Floor: 1<<64 - 1}, 0},
+		{wasmproc.Recycling{Floor: 1 << 20, After: 3}, 13}, // at 16 pages, every fifteenth batch
+		{wasmproc.Recycling{Floor: 1 << 20, After: 20}, 8}, // after 20 batches; then, as it was large before its time, at 24 pages, three quarters of 2 MiB: every 23
+	} {
+		s := counting()
+		batch := s.batch
+		s.batch = func(g *guest, in *given) int32 {
+			if g.memory += 64 << 10; g.memory+65536 > 2<<20 {
+				g.die(fault.WasmMemory, "wasm guest exceeded MAX MEMORY 2097152")
+			}
+			return batch(g, in)
+		}
+		run(t, 1, watch+logs, s, func(b *bench) {
+			alarms := b.Reader("alarms")
+			for range 200 {
+				b.say("x")
+			}
+			o := b.p.Observe()
+			if c.recycled == 0 {
+				if o.ErrorsTotal != 6 || o.Lost != 6 || o.Recycled != 0 {
+					b.T.Fatalf("%+v", o)
+				}
+				return
+			}
+			b.wantErrors()
+			if rows := alarms.Rows(); len(rows) != 200 || rows[199] != "x|200" || o.Lost != 0 {
+				b.T.Fatalf("%d rows, the last %q, %d instances lost", len(rows), rows[len(rows)-1], o.Lost)
+			}
+			if o.Recycled != c.recycled {
+				b.T.Errorf("%+v: %d recycled, want %d", c.r, o.Recycled, c.recycled)
+			}
+		}, func(cfg *wasmproc.Config, _ *bench) { cfg.Recycling = c.r })
+	}
+}
+
 // The defaults leave alone what is small, and a guest that is off the floor for good.
 func TestRecyclingIsOffBelowItsBounds(t *testing.T) {
 	// req: A07
