@@ -81,8 +81,11 @@ func damaged(t *testing.T) []byte {
 
 func TestImports(t *testing.T) {
 	// req: W-034
+	// req: W-101 half: that the host acknowledges instead is in host/node/wasmproc
 	w := open(t, engine.Config{}, shim.Open)
 	bad := map[string]string{
+		"an ack":         `(import "env" "nervix_ack" (func (param i64) (result i32)))`,
+		"a nack":         `(import "env" "nervix_nack" (func (param i64 i32 i32) (result i32)))`,
 		"wasi":           `(import "wasi_snapshot_preview1" "fd_write" (func (param i32 i32 i32 i32) (result i32)))`,
 		"unknown name":   `(import "env" "nervix_wall_time" (func (result i64)))`,
 		"other module":   `(import "host" "nervix_domain_time_nanos" (func (result i64)))`,
