@@ -172,12 +172,17 @@ func (n *node) pack(ctx context.Context, r uploads.Request, directory string) (u
 	return stored, err
 }
 
-// inspector answers DESCRIBE RESOURCE, and leaves the rest to the engine.
+// inspector answers DESCRIBE RESOURCE and DESCRIBE INGESTOR of what does not run, and leaves the rest to the engine.
 type inspector struct{ n *node }
 
 // Inspect implements control.Inspector.
 func (i inspector) Inspect(ctx context.Context, s *registry.State, domain ident.Domain, stmt ast.Statement) (control.Inspection, error) {
 	d, ok := stmt.(*ast.Describe)
+	if ok && s.Domains[domain] != nil {
+		if shown, ok := i.n.stoppedIngestor(s.Domains[domain], d); ok {
+			return shown, nil
+		}
+	}
 	if !ok || d.Kind != ident.KindResource || s.Domains[domain] == nil {
 		return i.n.engine.Inspect(ctx, s, domain, stmt)
 	}
