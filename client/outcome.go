@@ -3,6 +3,8 @@
 package client
 
 import (
+	"strings"
+
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/wire"
 )
@@ -116,6 +118,8 @@ type Connector struct {
 	PID      uint64
 	State    string
 	Restarts uint64
+	// Reason is why it does not run, on one line and shortened; empty when it runs or nobody needs it.
+	Reason string
 }
 
 func outcomeOf(o wire.CommandOutcome) Outcome {
@@ -144,7 +148,8 @@ func commitOf(r *wire.CommitReport) *Commit {
 func statusOf(r wire.StatusReport) Status {
 	s := Status{Node: r.Node, Incarnation: r.Incarnation, Revision: r.Revision, Role: r.Role}
 	for _, c := range r.Connectors {
-		s.Connectors = append(s.Connectors, Connector(c))
+		state, reason, _ := strings.Cut(c.State, ": ") // a node adds the reason of a state that has one
+		s.Connectors = append(s.Connectors, Connector{Kind: c.Kind, PID: c.PID, State: state, Restarts: c.Restarts, Reason: reason})
 	}
 	return s
 }

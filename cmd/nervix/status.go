@@ -27,6 +27,8 @@ type connectorReport struct {
 	PID      uint64 `json:"pid"`
 	State    string `json:"state"`
 	Restarts uint64 `json:"restarts"`
+	// Reason is present for a connector that cannot be started or is waiting for its next start.
+	Reason string `json:"reason,omitempty"`
 }
 
 func statusCommand(t terminal, o *options) *cobra.Command {
@@ -72,5 +74,15 @@ func statusTable(w io.Writer, r statusReport) error {
 	for _, c := range r.Connectors {
 		fmt.Fprintf(table, "%s\t%d\t%s\t%d\n", c.Kind, c.PID, c.State, c.Restarts)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, c := range r.Connectors {
+		if c.Reason != "" {
+			if _, err := fmt.Fprintf(w, "\nconnector %s is %s: %s\n", c.Kind, c.State, c.Reason); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

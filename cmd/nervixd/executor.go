@@ -13,6 +13,7 @@ import (
 	"github.com/nervix-go/nervix/host/registry"
 	"github.com/nervix-go/nervix/host/session/commands"
 	"github.com/nervix-go/nervix/host/wire"
+	"github.com/nervix-go/nervix/plugins/supervise"
 )
 
 // executor gives sessions the control plane of this node.
@@ -147,7 +148,29 @@ func (a about) Status(context.Context) (wire.StatusReport, error) {
 		r.Role = "leader"
 	}
 	for _, c := range a.n.plugins.Status() {
-		r.Connectors = append(r.Connectors, wire.ConnectorStatus{Kind: c.Kind, PID: uint64(c.PID), State: c.State, Restarts: uint64(c.Restarts)})
+		r.Connectors = append(r.Connectors, wire.ConnectorStatus{Kind: c.Kind, PID: uint64(c.PID), State: stateWords(c), Restarts: uint64(c.Restarts)})
 	}
 	return r, nil
+}
+
+// maxStateWords bounds a state with its reason in bytes, as the session does.
+const maxStateWords = 255
+
+// stateWords is the state of a connector, and for one that should run and does not `state: reason`, on one line and as long as a report may be.
+func stateWords(c supervise.Status) string {
+	switch c.State {
+	case "failed", "retrying", "waiting":
+	default:
+		return c.State
+	}
+	reason := strings.Join(strings.Fields(c.Reason), " ")
+	if reason == "" {
+		return c.State
+	}
+	text := strings.ToValidUTF8(c.State+": "+reason, "")
+	if len(text) <= maxStateWords {
+		return text
+	}
+	const more = "…"
+	return strings.ToValidUTF8(text[:maxStateWords-len(more)], "") + more
 }
