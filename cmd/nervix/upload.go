@@ -95,7 +95,9 @@ func upload(ctx context.Context, t terminal, n node, o options, u client.UploadO
 		return exit(exitUsage, "%v\n  hint: %s", err, hint)
 	case errors.Is(err, client.ErrUpload) && hint != "":
 		return exit(exitFailed, "%v\n  hint: %s", err, hint)
-	case errors.Is(err, client.ErrUpload), errors.Is(err, client.ErrRejected), errors.Is(err, client.ErrCancelled):
+	case errors.Is(err, client.ErrCancelled):
+		return exit(exitFailed, "%s\n  hint: %s", givenUp(u.Resource), uploadAgain)
+	case errors.Is(err, client.ErrUpload), errors.Is(err, client.ErrRejected):
 		return exit(exitFailed, "%v", err)
 	case errors.Is(err, client.ErrAuthentication):
 		return exit(exitAuthentication, "%v", err)
@@ -123,6 +125,14 @@ func (p printer) upload(ctx context.Context, n node, u client.UploadOptions) (cl
 		p.notef("left out %d more entries that are neither files nor directories", out.SkippedMore)
 	}
 	return out, nil
+}
+
+// uploadAgain says what to do about an upload that was given up.
+const uploadAgain = "send the folder again when you want it; it begins anew"
+
+// givenUp says what became of an upload that was interrupted before the whole folder was sent.
+func givenUp(resource string) string {
+	return "interrupted: the upload to resource " + resource + " was given up, and no version was made; a number that it had is not used again"
 }
 
 // quote shows a path that may hold anything.
@@ -169,6 +179,10 @@ func (b *batch) upload(ctx context.Context, statement int, s *ast.Upload) result
 			r.reference, e.Reference = e.Reference, ""
 		}
 		return refuse(fault.CodeOf(err), reasonOf(err))
+	case errors.Is(err, client.ErrCancelled):
+		r = refuse(fault.CLICancelled, givenUp(u.Resource))
+		r.diagnostics[0].Hint, r.final = uploadAgain, true
+		return r
 	case err != nil:
 		r.failed(err, ctx.Err() != nil)
 		r.diagnostics = b.source.locate(r.parsed, r.diagnostics)
