@@ -375,8 +375,8 @@ func TestLeakingGuest(t *testing.T) {
 		recycled uint64
 	}{
 		{wasmproc.Recycling{Floor: 1<<64 - 1}, 0},
-		{wasmproc.Recycling{Floor: 1 << 20, After: 3}, 13}, // at 16 pages, every fifteenth batch
-		{wasmproc.Recycling{Floor: 1 << 20, After: 20}, 8}, // after 20 batches; then, as it was large before its time, at 24 pages, three quarters of 2 MiB: every 23
+		{wasmproc.Recycling{Floor: 1 << 20, After: 3}, 6},  // at 16 pages, every fifteenth batch
+		{wasmproc.Recycling{Floor: 1 << 20, After: 20}, 4}, // after 20 batches; then, as it was large before its time, at 24 pages, three quarters of 2 MiB: every 23
 	} {
 		s := counting()
 		batch := s.batch
@@ -388,18 +388,18 @@ func TestLeakingGuest(t *testing.T) {
 		}
 		run(t, 1, watch+logs, s, func(b *bench) {
 			alarms := b.Reader("alarms")
-			for range 200 {
+			for range 100 {
 				b.say("x")
 			}
 			o := b.p.Observe()
 			if c.recycled == 0 {
-				if o.ErrorsTotal != 6 || o.Lost != 6 || o.Recycled != 0 {
+				if o.ErrorsTotal != 3 || o.Lost != 3 || o.Recycled != 0 {
 					b.T.Fatalf("%+v", o)
 				}
 				return
 			}
 			b.wantErrors()
-			if rows := alarms.Rows(); len(rows) != 200 || rows[199] != "x|200" || o.Lost != 0 {
+			if rows := alarms.Rows(); len(rows) != 100 || rows[99] != "x|100" || o.Lost != 0 {
 				b.T.Fatalf("%d rows, the last %q, %d instances lost", len(rows), rows[len(rows)-1], o.Lost)
 			}
 			if o.Recycled != c.recycled {
