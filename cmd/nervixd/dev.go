@@ -203,7 +203,7 @@ func listen(n *node, o devOptions) (l *listeners, err error) {
 			return commands.New(executor{n}, about{n}, s.User, ident.Domain(s.Domain))
 		},
 		Clocks:  sessionClocks{n.clocks},
-		Uploads: n.uploads,
+		Uploads: streamedUploads{n.uploads},
 		Log:     o.logger(n),
 	})
 	if l.sessionAddr, err = l.sessions.Listen(o.session, &certificates.ResetKey); err != nil {

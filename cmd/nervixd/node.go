@@ -57,6 +57,7 @@ type node struct {
 	store     *state.Store
 	resources *resource.Store
 	uploads   *uploads.Uploads
+	failed    failedUploads
 	plugins   *supervise.Host
 	guests    *guestengine.Engine
 	modules   *instances.Modules

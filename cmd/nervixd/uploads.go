@@ -37,7 +37,7 @@ func (n *node) serveUploads() {
 	}
 	n.removeUnreferenced()
 	n.uploads = uploads.New(uploads.Config{
-		Control: uploadControl{n.control}, Store: uploadStore{n.resources}, Log: n.options.log, Failed: n.removeUnreferenced,
+		Control: uploadControl{n.control, &n.failed}, Store: uploadStore{n.resources}, Log: n.options.log, Failed: n.removeUnreferenced,
 	})
 }
 
@@ -80,7 +80,10 @@ func completedVersions(s *registry.State) []completed {
 }
 
 // uploadControl is the control plane as uploads see it.
-type uploadControl struct{ control *control.Control }
+type uploadControl struct {
+	control *control.Control
+	failed  *failedUploads
+}
 
 // Admit implements uploads.Control.
 func (c uploadControl) Admit(ctx context.Context, r uploads.Request) (uploads.Admitted, error) {
@@ -90,11 +93,12 @@ func (c uploadControl) Admit(ctx context.Context, r uploads.Request) (uploads.Ad
 
 // Complete implements uploads.Control.
 func (c uploadControl) Complete(ctx context.Context, r uploads.Request, s uploads.Stored) error {
-	return c.control.CompleteUpload(ctx, control.UploadRequest(r), control.UploadedVersion(s))
+	return attemptOf(ctx).saw(c.control.CompleteUpload(ctx, control.UploadRequest(r), control.UploadedVersion(s)))
 }
 
 // Fail implements uploads.Control.
 func (c uploadControl) Fail(ctx context.Context, r uploads.Request, version uint64) error {
+	c.failed.note(failedVersion{r.Domain, r.Resource, version}, attemptOf(ctx).why())
 	return c.control.FailUpload(ctx, control.UploadRequest(r), version)
 }
 
@@ -103,14 +107,22 @@ type uploadStore struct{ store *resource.Store }
 
 // Receive implements uploads.Store.
 func (s uploadStore) Receive(ctx context.Context, from io.Reader) (uploads.Received, error) {
+	a := attemptOf(ctx)
 	r, err := s.store.Receive(ctx, from)
 	if err != nil {
-		return nil, err
+		return nil, a.saw(err)
 	}
-	return received{r}, nil
+	a.received = true
+	return received{r, a}, nil
 }
 
-type received struct{ *resource.Received }
+type received struct {
+	*resource.Received
+	attempt *attempt
+}
+
+// Publish implements uploads.Received.
+func (r received) Publish() error { return r.attempt.saw(r.Received.Publish()) }
 
 // Stored implements uploads.Received.
 func (r received) Stored() uploads.Stored {
@@ -164,7 +176,7 @@ func (n *node) pack(ctx context.Context, r uploads.Request, directory string) (u
 		_ = to.CloseWithError(err) // io.EOF when there is none
 		sent <- err
 	}()
-	stored, err := n.uploads.Take(ctx, r, from)
+	stored, err := n.uploads.Take(withAttempt(ctx), r, from)
 	_ = from.Close()
 	if failed := <-sent; fault.Has(failed, fault.ResourceFolder) {
 		err = failed // the store saw only a stream that broke off
@@ -215,7 +227,11 @@ func (n *node) observeResource(d *registry.Domain, stmt *ast.Describe) (describe
 	}
 	for _, v := range r.Versions {
 		if wanted(v.Number) {
-			seen.Versions = append(seen.Versions, versionOf(v))
+			shown := versionOf(v)
+			if v.State == registry.VersionFailed {
+				shown.Problem = n.failed.why(failedVersion{d.Name, name, v.Number})
+			}
+			seen.Versions = append(seen.Versions, shown)
 			if v.State == registry.VersionCompleted {
 				seen.Replicas = append(seen.Replicas, n.replica(v))
 			}

@@ -23,6 +23,8 @@ type ResourceVersion struct {
 	ArchiveBytes uint64
 	Bytes        uint64
 	Files        uint64
+	// Problem is why a failed version failed, empty for others.
+	Problem string
 }
 
 // ResourceReplica is a completed version on one node: State is installed, missing, damaged or unreadable, and Problem why it is not the
@@ -93,7 +95,7 @@ func (v ResourceVersion) record() record {
 		r = append(r, pair{"checksum", "blake3:" + hex.EncodeToString(v.Digest[:])}, pair{"archive_bytes", v.ArchiveBytes}, pair{"bytes", v.Bytes},
 			pair{"entries", v.Files})
 	}
-	return append(r, pair{"owner", string(v.Owner)}, pair{"admitted", moment(v.Admitted)}, pair{"completed", moment(v.Completed)})
+	return append(r, pair{"owner", string(v.Owner)}, pair{"admitted", moment(v.Admitted)}, pair{"completed", moment(v.Completed)}, pair{"error", optional(v.Problem)})
 }
 
 // moment is a time of a person's calendar, nil for none.

@@ -23,7 +23,7 @@ func TestResource(t *testing.T) {
 			Latest: 1,
 			Versions: []describe.ResourceVersion{
 				{Number: 1, State: "completed", Owner: "admin", Admitted: at(0), Completed: at(250), Digest: [32]byte{0xab, 31: 0xcd}, ArchiveBytes: 4096, Bytes: 1500, Files: 2},
-				{Number: 2, State: "failed", Owner: "admin", Admitted: at(1000)},
+				{Number: 2, State: "failed", Owner: "admin", Admitted: at(1000), Problem: "the disk is full"},
 				{Number: 3, State: "uploading", Owner: "eve", Admitted: at(2000)},
 			},
 			Replicas: []describe.ResourceReplica{
