@@ -176,6 +176,8 @@ func TestSnapshotsOfOperations(t *testing.T) {
 // What is looked at costs no execution: no snapshot is taken, no guest is called, and nothing moves.
 func TestObservingReadsNoClock(t *testing.T) {
 	// req: C-119 half: inspecting resets comes with them
+	// req: W-209 half: the scheduled binding is host/describe's part
+	// req: W-216 half: there are no replicas, so a checkpoint that is taken here is confirmed at once
 	var x stamps
 	var clock *countedClock
 	run(t, 1, watch+logs, stamped(&x), func(b *bench) {
@@ -201,6 +203,19 @@ func TestObservingReadsNoClock(t *testing.T) {
 		b.store.let(nil)
 		b.pass(0)
 		b.wantEnd(f, true)
+		stage := func(want wasmproc.Stage, committed uint64) {
+			b.T.Helper()
+			if d := b.branchOf(0); d.Stage != want || d.Committed != committed {
+				b.T.Fatalf("%+v, want %s of %d", d, want, committed)
+			}
+		}
+		stage(wasmproc.StageReplicaConfirmed, 2)
+		b.store.do(func() { b.store.fail = errors.New("disk is full") })
+		b.wantEnd(b.say("plain"), true, 0)
+		stage(wasmproc.StageFailed, 2)
+		b.pass(61 * time.Second) // evicted, and restored: what was saved is known to be here, and no more
+		b.wantEnd(b.say("trap"), true, 0)
+		stage(wasmproc.StageLocallyDurable, 2)
 	}, counted(&clock))
 }
 
@@ -252,6 +267,7 @@ func TestTheHostAcknowledges(t *testing.T) {
 func TestOutputMayComeTwice(t *testing.T) {
 	// req: W-228 half: a failed checkpoint stands for the crash
 	// req: W-226 half: the source's part is in host/node/ingestor; a checkpoint that failed, an end of the node and a guest that buffers
+	// req: W-232 half: the grace is the engine's
 	run(t, 1, watch+logs, counting(), func(b *bench) {
 		alarms := b.Reader("alarms")
 		b.wantEnd(b.say("x"), true)
