@@ -230,7 +230,7 @@ func movingWindow(t *testing.T, w *world) {
 	// req: C-129 half: AT
 	// req: C-018 half: PERIOD and SKEW at a rate that is not one
 	slow := w.stage(t, "hours", stageOptions{pace: "WITH PERIOD 1h SKEW 10m", timestamp: "TIMESTAMP AT at", routes: toGood + sendBad, follow: true})
-	slow.Do("START AT '2012-01-01T00:00:00Z' TIME RATE 7200.0") // half a second an hour: 128 s until the origin falls out
+	slow.Do("START AT '2012-01-01T00:00:00Z' TIME RATE 3600.0") // a second an hour: 256 s until the origin falls out
 	quick := w.stage(t, "milliseconds", stageOptions{pace: "WITH PERIOD 1ms SKEW 0s", timestamp: "TIMESTAMP AT at", routes: toGood + sendBad, follow: true})
 	quick.Do("START AT '2012-01-01T00:00:00Z'")
 
@@ -279,7 +279,7 @@ func policies(t *testing.T, w *world) {
 	waits := w.stage(t, "waits", stageOptions{pace: "WITH PERIOD 1h SKEW 0s", timestamp: "TIMESTAMP AT at", rows: rows[:2], routes: toGood + "ON MESSAGE ERROR LOG "})
 	ignored.Do("START AT '2012-01-01T00:00:00Z'" + still)
 	logged.Do("START AT '2012-01-01T00:00:00Z'" + still)
-	waits.Do("START AT '2012-01-01T00:00:00Z' TIME RATE 7200.0")
+	waits.Do("START AT '2012-01-01T00:00:00Z' TIME RATE 3600.0")
 
 	if got := ignored.settled(5); got.Rejected != 2 || got.RejectedBy["early"] != 1 || got.RejectedBy["timestamp"] != 1 || got.Status != "finished" {
 		t.Errorf("%+v", got)

@@ -157,8 +157,10 @@ func TestBombs(t *testing.T) {
 			d := a.describe(c.name)
 			return len(d.Branches) == 2 && d.Branches[0].Callbacks == 1 && d.Branches[1].Callbacks == 1 && d.Branches[0].Checkpoint == "REPLICA_CONFIRMED" && d.Branches[1].Checkpoint == "REPLICA_CONFIRMED"
 		})
+		want := map[bool]int{true: 0, false: 2}[c.log == ""]
+		nodes.Eventually(t, c.name+" is in the log", func() bool { return len(a.told(c.name)) >= want })
 		got := a.failures(c.name)
-		if want := map[bool]int{true: 0, false: 2}[c.log == ""]; len(got) != want {
+		if len(got) != want {
 			t.Errorf("%s: %d lines, want %d", c.name, len(got), want)
 		}
 		for _, f := range got {

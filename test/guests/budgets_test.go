@@ -108,7 +108,7 @@ func TestLongCalls(t *testing.T) {
 		a.feed(item{"a", ""}, item{"b", ""}, item{"slow2", ""})
 		a.settled()
 	}
-	nodes.Eventually(t, "the long call has ended", func() bool { return len(a.failures("spins")) > 0 })
+	nodes.Eventually(t, "the long call has ended", func() bool { return len(a.told("spins")) > 0 })
 	if f := a.failures("spins"); len(f) != 1 || len(of(f, "slow")) != 1 || f[0].Code != "wasm.time" || !strings.HasSuffix(f[0].Message, "): wasm guest ran longer than the 10s an operation may take") {
 		t.Errorf("%+v", f)
 	}

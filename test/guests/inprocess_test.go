@@ -156,13 +156,23 @@ func (r *run) measure() footprint {
 	return footprint{int64(shim.HeapBytes()), engine.MapCount(), uint64(r.in.engine.Usage().Stores)}
 }
 
-// flat fails if n turns since before left something. The C heap is exact up to the caches of threads.
-func (r *run) flat(n int, before footprint) {
+// flat fails if n turns leave something, every time they are run. The C heap is exact up to the caches of threads.
+func (r *run) flat(n int, turns func(n int)) {
 	r.T.Helper()
-	after := r.measure()
-	r.T.Logf("%d turns: C heap %+d bytes, maps %+d, instances %+d", n, after.cHeap-before.cHeap, after.maps-before.maps, int64(after.live)-int64(before.live))
-	if after.cHeap-before.cHeap > 256<<10 || after.maps-before.maps > 40 || after.live != before.live {
-		r.T.Errorf("%d turns took %+v to %+v", n, before, after)
+	before := r.measure()
+	for rounds := 4; ; rounds-- {
+		turns(n)
+		after := r.measure()
+		r.T.Logf("%d turns: C heap %+d bytes, maps %+d, instances %+d", n, after.cHeap-before.cHeap, after.maps-before.maps, int64(after.live)-int64(before.live))
+		grown := after.cHeap-before.cHeap > 256<<10 || after.maps-before.maps > 40
+		switch {
+		case after.live != before.live, grown && rounds == 1:
+			r.T.Errorf("%d turns took %+v to %+v", n, before, after)
+			return
+		case !grown:
+			return
+		}
+		before = after // threads that came meanwhile have arenas; they come once, and a leak comes again
 	}
 }
 
@@ -207,12 +217,12 @@ func TestTrapsAndSuccessors(t *testing.T) {
 			for k := range 100 {
 				turn(k)
 			}
-			before := r.measure()
 			n := soak(200, 10_000)
-			for k := range n {
-				turn(k)
-			}
-			r.flat(n, before)
+			r.flat(n, func(n int) {
+				for k := range n {
+					turn(k)
+				}
+			})
 			if o := r.p.Observe(); o.Lost < uint64(n) {
 				t.Errorf("%d instances were lost in %d turns", o.Lost, n)
 			}
@@ -245,12 +255,11 @@ func TestComeAndGo(t *testing.T) {
 			for range 500 {
 				turn()
 			}
-			before := r.measure()
-			n := soak(1_000, 100_000)
-			for range n {
-				turn()
-			}
-			r.flat(n, before)
+			r.flat(soak(1_000, 100_000), func(n int) {
+				for range n {
+					turn()
+				}
+			})
 			got := map[string]int{}
 			for _, s := range r.out.Seen() {
 				for _, row := range s.Rows {

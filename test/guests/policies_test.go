@@ -61,11 +61,9 @@ func TestMessageErrorPolicies(t *testing.T) {
 		var seen status
 		nodes.Eventually(t, name+": all but what is refused is acknowledged", func() bool {
 			a.Describe("INGESTOR feed", &seen)
-			return seen.Status == "blocked" && seen.Unresolved == 1+c.unresolved
+			// Branches go their own ways: the row that blocks in the end may fail after a later one did.
+			return seen.Status == "blocked" && seen.Unresolved == 1+c.unresolved && strings.Contains(seen.Blocked.Reason, c.blocked) && len(a.came("out")) >= 2
 		})
-		if !strings.Contains(seen.Blocked.Reason, c.blocked) {
-			t.Errorf("%s: blocked by %s", name, seen.Blocked.Reason)
-		}
 		counts := a.counts("out")
 		if d := cmp.Diff(map[string][]int{"a": {1}, "e": {1}}, counts); d != "" {
 			t.Errorf("%s: %s", name, d)

@@ -41,8 +41,8 @@ func TestNoSecretIsTold(t *testing.T) {
 	a.Do("STOP")
 	told["log"] = w.node.Log()
 	w.node.Stop()
-	if len(a.failures("puppet")) < 100 {
-		t.Errorf("only %d failures", len(a.failures("puppet")))
+	if n := len(a.told("puppet")); n < 100 {
+		t.Errorf("only %d failures", n)
 	}
 	for where, text := range told {
 		low := strings.ToLower(text)

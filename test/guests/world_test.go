@@ -308,8 +308,30 @@ type failure struct {
 	FirstRow int `json:"first_row"`
 }
 
-// failures are the runtime errors that the log has of a processor.
+// caughtUp waits until the test has read all that the node has logged by now: the log comes over a pipe, and what it is held against over another way.
+func (w *world) caughtUp(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	config := w.node.Config()
+	config.Program = "mark " + client.NewReference() // the node logs it with the session
+	c, err := client.Dial(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	nodes.Eventually(t, "the log has a new session", func() bool { return strings.Contains(w.node.Log(), config.Program) })
+}
+
+// failures are the runtime errors that the node has logged of a processor.
 func (a *arena) failures(name string) []failure {
+	a.t.Helper()
+	a.w.caughtUp(a.t)
+	return a.told(name)
+}
+
+// told are those of them that the test has read.
+func (a *arena) told(name string) []failure {
 	var all []failure
 	for _, line := range strings.Split(a.w.node.Log(), "\n") {
 		var f failure

@@ -109,9 +109,7 @@ func TestFilesThatAreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	n = nodes.Start(t, o)
-	if !strings.Contains(n.Log(), string(fault.ResourceMissing)) {
-		t.Error("the node does not say that files are missing")
-	}
+	nodes.Eventually(t, "the node says that files are missing", func() bool { return strings.Contains(n.Log(), string(fault.ResourceMissing)) })
 	s = n.Dial()
 	s.Use("one")
 	if d := describe(t, s, "models"); d.Replicas[0].State != "missing" || d.Replicas[0].Error == "" {
