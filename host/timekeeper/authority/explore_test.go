@@ -20,12 +20,12 @@ const (
 	outcomes
 )
 
-// TestBothOutcomesOfEveryTimeout goes through all sequences of outcomes of six requests to one peer. The machine has no say in which of them comes: clocks are
+// TestBothOutcomesOfEveryTimeout goes through all sequences of outcomes of five requests to one peer. The machine has no say in which of them comes: clocks are
 // values, and the check moves them past a deadline or not. A timeout asks for the end of its request once and begins nothing beside it; a failure pauses; and
 // what is sent next is the newest report.
 func TestBothOutcomesOfEveryTimeout(t *testing.T) {
 	// req: C-209 half: the timeouts of progress reports; the source check is in internal/clockowners
-	const requests = 6
+	const requests = 5
 	paths := 1
 	for range requests {
 		paths *= int(outcomes)
