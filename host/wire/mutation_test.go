@@ -97,13 +97,21 @@ func same(t *testing.T, a, b any, err, again error) {
 	}
 }
 
-// allocated measures what f allocates.
-func allocated(f func()) int {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return int(after.TotalAlloc - before.TotalAlloc)
+// allocated measures what f allocates: the least of some runs, since whatever else the process does is counted too. A run within the bound is enough.
+func allocated(bound int, f func()) (least int) {
+	for n := range 5 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		if got := int(after.TotalAlloc - before.TotalAlloc); n == 0 || got < least {
+			least = got
+		}
+		if least <= bound {
+			break
+		}
+	}
+	return least
 }
 
 // TestForeignFramesAllocateInProportion holds decoding, refused or not, to 64 KiB + 16n.
@@ -111,8 +119,8 @@ func TestForeignFramesAllocateInProportion(t *testing.T) {
 	// req: X-038 half: frames only, not yet Arrow streams
 	check := func(name string, frame []byte, decode func([]byte) error) {
 		t.Helper()
-		got := allocated(func() { _ = decode(frame) })
-		if bound := 64<<10 + 16*len(frame); got > bound {
+		bound := 64<<10 + 16*len(frame)
+		if got := allocated(bound, func() { _ = decode(frame) }); got > bound {
 			t.Errorf("%s: a frame of %d bytes allocated %d, the bound is %d", name, len(frame), got, bound)
 		}
 	}

@@ -173,7 +173,8 @@ func TestDamagedUploadFrames(t *testing.T) {
 		b, again := u.decode(frame)
 		same(t, a, b, err, again)
 		if i%16 == 0 {
-			if got := allocated(func() { _, _ = u.decode(frame) }); got > 64<<10+16*len(frame) {
+			bound := 64<<10 + 16*len(frame)
+			if got := allocated(bound, func() { _, _ = u.decode(frame) }); got > bound {
 				t.Fatalf("a frame of %d bytes allocated %d", len(frame), got)
 			}
 		}

@@ -67,15 +67,21 @@ func TestInspectMemory(t *testing.T) {
 	functions := append([]byte("\x00asm\x01\x00\x00\x00\x03"), 0x84, 0x80, 0xc0, 0x00, 0x80, 0x80, 0xc0, 0x00)
 	functions = append(functions, make([]byte, 1<<20)...)
 	for name, b := range map[string][]byte{"types": types, "functions": functions} {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		_, err := Inspect(b, limits())
-		runtime.ReadMemStats(&after)
-		if err == nil {
-			t.Errorf("%s: got in", name)
+		cost, bound := uint64(0), 64<<10+16*uint64(len(b))
+		for range 5 { // whatever else the process does is counted too
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			_, err := Inspect(b, limits())
+			runtime.ReadMemStats(&after)
+			if err == nil {
+				t.Errorf("%s: got in", name)
+			}
+			if cost = after.TotalAlloc - before.TotalAlloc; cost <= bound {
+				break
+			}
 		}
-		if cost := after.TotalAlloc - before.TotalAlloc; cost > 64<<10+16*uint64(len(b)) {
+		if cost > bound {
 			t.Errorf("%s: %d bytes cost %d", name, len(b), cost)
 		}
 	}

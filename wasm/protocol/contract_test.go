@@ -200,7 +200,12 @@ func TestBindRules(t *testing.T) {
 		var g *protocol.Group
 		var err error
 		contract := contract()
-		cost := allocated(func() { g, err = bind(contract, message) })
+		cost := 0
+		for range 5 { // whatever else the process does is counted too
+			if cost = allocated(func() { g, err = bind(contract, message) }); cost <= 64<<10+16*len(message) {
+				break
+			}
+		}
 		switch {
 		case g != nil || fault.CodeOf(err) != c.code || !strings.Contains(protocol.Plain(err), c.text):
 			t.Errorf("%s: %v; want %s, %q", c.name, err, c.code, c.text)
