@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nervix-go/nervix/client"
@@ -131,6 +132,10 @@ func (h *host) start() {
 			return commands.New(h.plane, h.plane, o.User, ident.Domain(o.Domain))
 		}})
 	bound, err := h.server.Listen(h.address, &certificates.ResetKey)
+	for end := time.Now().Add(time.Minute); err != nil && time.Now().Before(end); { // the port of a node that stopped is not free at once
+		time.Sleep(20 * time.Millisecond)
+		bound, err = h.server.Listen(h.address, &certificates.ResetKey)
+	}
 	check(err)
 	h.address = bound.String()
 	path, err := h.dir.WriteContext(client.Scheme+"://"+h.address, certificates.CAPEM, admin)
