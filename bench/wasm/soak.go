@@ -55,7 +55,7 @@ func soak() {
 	fmt.Printf("\nGuests grew %d times; their messages reached a new size %d times. The largest message had %d bytes.\n", grew, foreseen, max(counts[0].Largest, counts[1].Largest))
 	note("soak", "linear memory %d KiB after a tenth and %d KiB at the end, RSS %.1f and %.1f MiB", linear[1]>>10, linear[10]>>10, float64(resident[1])/(1<<20), float64(resident[10])/(1<<20))
 	note("growths", "%d growths of linear memory, %d growths of a guest's batches, in 1,000,000 batches", grew, foreseen)
-	if linear[10] != linear[1] || grew > foreseen || resident[10] > resident[1]+resident[1]/20 {
+	if linear[10] > linear[1] || grew > foreseen || resident[10] > resident[1]+resident[1]/20 {
 		fmt.Fprintln(os.Stderr, "memory is not flat")
 		os.Exit(1)
 	}

@@ -536,6 +536,18 @@ NV__OUT static void nv__grow_to(uint8_t *end) {
   nv__end += (size_t)more * 65536;
 }
 
+/* Takes a freed block for total bytes, header included; NULL if there is none. */
+static nv__block *nv__reuse(uint32_t total) {
+  nv__block **list = &nv__free[nv__class(total)], *b;
+  for (uint32_t i = 0; i < (total < 1024 ? 1 : 9); i++, list++) {
+    if ((b = *list)) {
+      *list = b->next;
+      return b;
+    }
+  }
+  return NULL;
+}
+
 NV__OUT void *nv_allocate(uint32_t size) {
   if (size > 0x7fffff00u) nv__oom();
   if (!nv__top) {
@@ -543,13 +555,8 @@ NV__OUT void *nv_allocate(uint32_t size) {
     nv__end = (uint8_t *)((size_t)__builtin_wasm_memory_size(0) * 65536u);
   }
   uint32_t total = nv__rounded(size + (uint32_t)sizeof(nv__block));
-  nv__block **list = &nv__free[nv__class(total)], *b;
-  for (uint32_t i = 0; i < (total < 1024 ? 1 : 9); i++, list++) {
-    if ((b = *list)) {
-      *list = b->next;
-      return b + 1;
-    }
-  }
+  nv__block *b = nv__reuse(total);
+  if (b) return b + 1;
   nv__grow_to(nv__top + total);
   b = (nv__block *)nv__top;
   nv__top += total;
@@ -576,13 +583,16 @@ NV__OUT void nv_reserve(nv_buffer *buffer, uint32_t size) {
   uint32_t need = buffer->size + size, want = buffer->capacity * 2 > need ? buffer->capacity * 2 : need;
   if (want < 64) want = 64;
   nv__block *b = buffer->data ? (nv__block *)buffer->data - 1 : NULL;
-  if (b && (uint8_t *)b + b->size == nv__top) {
-    uint32_t total = nv__rounded(want + (uint32_t)sizeof *b);
+  uint32_t total = nv__rounded(want + (uint32_t)sizeof *b);
+  bool last = b && (uint8_t *)b + b->size == nv__top;
+  /* A freed block first: what only ever grew at the end of the heap would leave one more such block behind with every batch. */
+  nv__block *freed = last ? nv__reuse(total) : NULL;
+  if (last && !freed) {
     nv__grow_to((uint8_t *)b + total);
     nv__top = (uint8_t *)b + total;
     b->size = total;
   } else {
-    uint8_t *data = (uint8_t *)nv_allocate(want);
+    uint8_t *data = freed ? (uint8_t *)(freed + 1) : (uint8_t *)nv_allocate(want);
     if (buffer->size) nv__copy(data, buffer->data, buffer->size);
     nv_release(buffer->data);
     buffer->data = data;
