@@ -289,7 +289,7 @@ func TestPanicText(t *testing.T) {
 			h, book := newHost(t)
 			src := open(t, h, plan("faulty", mode, filepath.Join(t.TempDir(), "once")))
 			defer src.Close()
-			if st := src.State(connector.Lost); !strings.Contains(st.Detail, text) && !strings.Contains(st.Detail, "Unavailable") {
+			if st := src.State(connector.Lost); !strings.Contains(st.Detail, text) && !strings.Contains(st.Detail, "ended during a call") {
 				t.Errorf("the reason is %q", st.Detail)
 			}
 			src.State(connector.Open)

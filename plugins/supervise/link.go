@@ -94,13 +94,28 @@ func (l *link) forget(channel uint32) {
 	delete(l.mu.channels, channel)
 }
 
+// broken says that a call failed with its connection: the process ended (Unavailable), or the host, which knew that first, closed the
+// connection under the call (Canceled). The caller's context must not be cancelled. Why the process ended is told by noteDown.
+func broken(err error) bool {
+	c := status.Code(err)
+	return c == codes.Unavailable || c == codes.Canceled
+}
+
+// whyNot is what a session tells of a call that failed.
+func whyNot(err error) string {
+	if broken(err) {
+		return "the connection to it ended during a call"
+	}
+	return err.Error()
+}
+
 // closeChannel asks the connector to let go and forgets the channel once it did, or could not be asked.
 func (l *link) closeChannel(ctx context.Context, channel uint32) error {
 	ctx, cancel := osclock.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	reply, err := l.control.Close(ctx, &pluginv1.CloseRequest{Channel: channel})
 	l.forget(channel)
-	if c := status.Code(err); c == codes.NotFound || c == codes.Unavailable {
+	if gone := ctx.Err() == nil && broken(err); gone || status.Code(err) == codes.NotFound {
 		return nil // it was never opened, or its process is gone
 	}
 	if err == nil && reply.GetFailure() != "" {

@@ -9,9 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/nervix-go/nervix/host/kernel/fault"
 	"github.com/nervix-go/nervix/host/kernel/ident"
 	"github.com/nervix-go/nervix/host/osclock"
@@ -304,7 +301,7 @@ func (p *process) configureFault(r Running, err error) error {
 	if fault.CodeOf(err) != "" {
 		return err
 	}
-	if status.Code(err) == codes.Unavailable { // it had ended by itself
+	if broken(err) { // it had ended by itself
 		err = withOutput(fmt.Errorf("it ended right after its start (%s)", r.Reason()), r.LastLines())
 	}
 	return fault.New(fault.PluginStart, "supervise.configure", ident.Ref{}, "connector "+p.kind.Descriptor.Kind+": "+p.kind.Path, err)

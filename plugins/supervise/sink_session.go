@@ -120,7 +120,7 @@ func (s *sinkSession) open() (ended bool) {
 		s.channel = channel
 	case err != nil:
 		_ = l.closeChannel(s.life, channel)
-		s.lose("connector " + s.plan.Kind + ": " + err.Error())
+		s.lose("connector " + s.plan.Kind + ": " + whyNot(err))
 		s.retry()
 	case reply.GetRefusal() != nil:
 		l.forget(channel)

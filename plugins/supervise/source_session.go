@@ -167,7 +167,7 @@ func (s *sourceSession) open() (ended bool) {
 		if s.attempts++; !s.answered && s.attempts >= openAttempts {
 			return s.refuse(s.exhausted(err))
 		}
-		s.lose("connector " + s.plan.Kind + ": " + err.Error())
+		s.lose("connector " + s.plan.Kind + ": " + whyNot(err))
 		s.retry()
 	case reply.GetRefusal().GetDefinitive():
 		l.forget(channel)
