@@ -155,8 +155,7 @@ func (s *state) settle(do effects) {
 		})
 	case do&doHoldWork != 0:
 		s.endWork(func(in *intake) {
-			s.p.reject(classCallback, in.open())
-			in.drop()
+			in.ignore()
 			s.done = append(s.done, in)
 		})
 	}
@@ -165,8 +164,7 @@ func (s *state) settle(do effects) {
 		s.failAll()
 	case do&doHoldAll != 0:
 		for _, in := range s.inputs {
-			s.p.reject(classCallback, in.open())
-			in.drop()
+			in.ignore()
 			s.done = append(s.done, in)
 		}
 		s.inputs = nil
@@ -224,6 +222,9 @@ func (s *state) renew() {
 func (s *state) release() {
 	kit := s.p.kit(s.lane)
 	for i, in := range s.done {
+		if in.dropped > 0 {
+			s.p.reject(classCallback, in.dropped)
+		}
 		in.succeed()
 		s.done[i] = nil
 		kit.putIntake(in)

@@ -148,25 +148,27 @@ func TestHeldSuccess(t *testing.T) {
 		policy string
 		batch  func(g *guest, in *given) int32
 		now    []int // rows that fail at once
+		// dropped are the rows that IGNORE accepts.
+		dropped []int
 	}{
-		"carried": {logs, through, nil},
+		"carried": {logs, through, nil, nil},
 		"acked": {logs, func(g *guest, in *given) int32 {
 			g.emit(envelope().to("alarms", "none", "none").acked(in.tokens...).message())
 			return 0
-		}, nil},
+		}, nil, nil},
 		"nacked": {logs, func(g *guest, in *given) int32 {
 			g.emit(envelope().to("alarms", "none", "none").acked(in.tokens[0]).nacked("no", in.tokens[1]).message())
 			return 0
-		}, []int{1}},
+		}, []int{1}, nil},
 		"message errors": {logs, func(g *guest, in *given) int32 {
 			g.emit(envelope().to("alarms", "none", "none").failed("no", in.tokens...).message())
 			return 0
-		}, nil},
-		"rejected under IGNORE": {quiet, func(g *guest, in *given) int32 { return -1 }, nil},
+		}, nil, nil},
+		"rejected under IGNORE": {quiet, func(g *guest, in *given) int32 { return -1 }, nil, []int{0, 1}},
 		"invalid under IGNORE": {quiet, func(g *guest, in *given) int32 {
 			g.emit([]byte("rubbish"))
 			return 0
-		}, nil},
+		}, nil, []int{0, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := `CREATE WASM PROCESSOR watch FROM readings` + module + ` TO copies ON MESSAGE ERROR IGNORE TO alarms ON MESSAGE ERROR IGNORE` + c.policy
@@ -180,6 +182,21 @@ func TestHeldSuccess(t *testing.T) {
 				b.pass(0)
 				wantFate(b.T, f, true, c.now...)
 				b.wantErrors()
+				if got, want := b.p.Observe().Rejected["callback"], uint64(len(c.dropped)); got != want {
+					b.T.Fatalf("%d rows are counted as dropped, want %d", got, want)
+				}
+			})
+			run(t, 1, text, script{batch: c.batch}, func(b *bench) { // what no checkpoint covers comes again, and is not counted
+				b.Reader("copies")
+				b.store.hold = true
+				f := b.Publish("readings", bedA, nil, "x|1|1", "y|1|1")
+				b.pass(time.Second)
+				b.store.let(errLost)
+				b.pass(0)
+				wantFate(b.T, f, true, 0, 1)
+				if got := b.p.Observe().Rejected["callback"]; got != 0 {
+					b.T.Fatalf("%d rows that come again are counted as dropped", got)
+				}
 			})
 		})
 	}

@@ -25,6 +25,7 @@ type intake struct {
 	settled []bool
 	decided []uint32
 	refused int // rows that the running callback acknowledged negatively
+	dropped int // rows that ON GLOBAL ERROR IGNORE accepts once a checkpoint covers the failed callback
 }
 
 func intakeOf(b *batch.Batch, first uint64) intake {
@@ -63,6 +64,12 @@ func (in *intake) open() int {
 		}
 	}
 	return n
+}
+
+// ignore gives the columns back and notes what the policy drops.
+func (in *intake) ignore() {
+	in.dropped = in.open()
+	in.drop()
 }
 
 // succeed ends the intake; every row that was not failed succeeded.

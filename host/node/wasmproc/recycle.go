@@ -47,7 +47,8 @@ type recycling struct {
 	wait  uint64 // checkpoints that the instance lives at least
 	age   uint64 // checkpoints that it has lived
 	born  uint64 // memory that it began with
-	large uint64 // its age when it was first seen to be large; 0 before
+	large bool   // it was seen to be large
+	soon  bool   // and that within wait
 	// barred says that no successor came to life from its state; it is not tried again with this instance.
 	barred bool
 }
@@ -63,8 +64,8 @@ func (r *recycling) due(memory uint64) bool {
 	if r.rules.after == 0 || memory < r.rules.floor || memory/recycleTimes < r.born {
 		return false
 	}
-	if r.large == 0 {
-		r.large = r.age
+	if !r.large {
+		r.large, r.soon = true, r.age <= r.wait
 	}
 	return !r.barred && (r.age >= r.wait || r.age >= r.rules.after && memory >= r.rules.press)
 }
@@ -72,7 +73,7 @@ func (r *recycling) due(memory uint64) bool {
 // replaced is told a successor.
 func (r *recycling) replaced(memory uint64) {
 	wait := r.rules.after
-	if r.large <= r.wait {
+	if r.soon {
 		wait = min(2*r.wait, max(r.rules.after, recycleMost))
 	}
 	*r = recycling{rules: r.rules, wait: wait, born: memory}
