@@ -6,14 +6,26 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nervix-go/nervix/host/control"
 )
 
-// version is set by the release build; a build that knows its module version, as that of `go install`, shows that one.
-var version = "0.1.0-dev"
+// unreleased is the version of a build that knows no other.
+const unreleased = "0.1.0-dev"
+
+// version is set by the linker in the release build. Another build shows its module version, as that of `go install`.
+var version = unreleased
+
+// moduleVersion is that of a build of a released module; empty in one from a checkout between releases, whose revision says what it is.
+func moduleVersion(shown, revision string) string {
+	if shown == "(devel)" || len(revision) >= 12 && strings.Contains(shown, revision[:12]) {
+		return ""
+	}
+	return strings.TrimSuffix(shown, "+dirty") // the revision is marked
+}
 
 // versionReport is the line of `nervix version --format jsonl`.
 type versionReport struct {
@@ -60,9 +72,6 @@ func versionOf(info *debug.BuildInfo) versionReport {
 	if info == nil {
 		return r
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		r.Version = v
-	}
 	modified := ""
 	for _, s := range info.Settings {
 		switch {
@@ -71,6 +80,9 @@ func versionOf(info *debug.BuildInfo) versionReport {
 		case s.Key == "vcs.modified" && s.Value == "true":
 			modified = "+modified"
 		}
+	}
+	if v := moduleVersion(info.Main.Version, r.Commit); v != "" && version == unreleased {
+		r.Version = v
 	}
 	if r.Commit != "" {
 		r.Commit += modified

@@ -55,7 +55,11 @@ func askingData(text string) string {
 	if asked != ast.FormatText || len(words) > 2 && words[len(words)-2] == "FORMAT" && words[len(words)-1] == "TEXT" {
 		return text
 	}
-	return text[:end] + " FORMAT JSON" + text[end:]
+	asking := text[:end] + " FORMAT JSON" + text[end:]
+	if _, diagnostics := parse.Text(asking); len(diagnostics) > 0 {
+		return text // FORMAT TEXT, with a comment in it
+	}
+	return asking
 }
 
 // Revert implements commands.Executor.

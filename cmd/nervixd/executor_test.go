@@ -18,6 +18,7 @@ func TestAskingData(t *testing.T) {
 		"DESCRIBE RELAY r WHERE (k = 'ö') -- why": "DESCRIBE RELAY r WHERE (k = 'ö') FORMAT JSON -- why",
 		"DESCRIBE RELAY r FORMAT JSON":            "DESCRIBE RELAY r FORMAT JSON",
 		"DESCRIBE RELAY r format text":            "DESCRIBE RELAY r format text",
+		"DESCRIBE RELAY r FORMAT -- c\nTEXT":      "DESCRIBE RELAY r FORMAT -- c\nTEXT",
 		"SHOW CREATE RELAY r":                     "SHOW CREATE RELAY r",
 		"LIST DOMAINS":                            "LIST DOMAINS",
 		"STOP":                                    "STOP",

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -88,6 +89,8 @@ func (a *attempt) saw(err error) error {
 
 func (a *attempt) why() string {
 	switch {
+	case errors.Is(a.err, context.Canceled), errors.Is(a.err, context.DeadlineExceeded):
+		return "the client was gone before its archive ended"
 	case a.err != nil:
 		return a.err.Error()
 	case a.received:
