@@ -43,7 +43,7 @@ until grep -q attached "$out/ticks.jsonl" || [ "$tries" -gt 300 ]; do
 done
 nervix -c "$start" >>"$out/applied.log"
 exec 3<examples/weather/data/daily.ndjson
-tail -n +1 -f --pid="$clock" "$out/ticks.jsonl" | { fed=0; while IFS= read -r event; do
+tail -n +1 -f --pid="$clock" "$out/ticks.jsonl" | { fed=0 ended=; while IFS= read -r event; do
   case $event in *'"type":"tick"'*) ;; *) continue ;; esac
   boundary=${event#*\"boundary_ns\":}
   day=$(((${boundary%%,*} - origin) / day_ns))
@@ -53,7 +53,10 @@ tail -n +1 -f --pid="$clock" "$out/ticks.jsonl" | { fed=0; while IFS= read -r ev
     fed=$((fed + 1))
     [ "$fed" -ne 80 ] || head -n 1 examples/weather/data/daily.ndjson >>"$out/feed.ndjson"
   done
-  [ "$fed" -lt 120 ] || kill "$clock" 2>/dev/null || :
+  if [ "$fed" -ge 120 ] && [ -z "$ended" ]; then # once: a second signal would not wait for the farewell
+    ended=1
+    kill "$clock"
+  fi
 done; }
 wait "$clock"
 fed=$(wc -l <"$out/feed.ndjson")
