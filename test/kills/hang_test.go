@@ -34,12 +34,17 @@ func TestConnectorHangs(t *testing.T) {
 }
 
 // hangAmid stops a connector while it owes answers: between two batches there may be nothing to wait for.
-func hangAmid(t *testing.T, s *nodes.Session, pid int) {
+func hangAmid(t *testing.T, s *nodes.Session, node int) (pid int) {
 	t.Helper()
 	for {
+		var running []int // another one if the host lost its patience with the last
+		nodes.Eventually(t, "the connector runs", func() bool { running = nodes.ConnectorsOf(node); return len(running) > 0 })
+		pid = running[0]
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
-		if owes(s) {
-			return
+		stopped := time.Now()
+		// The host pings every five seconds and waits ten for an answer: what comes next must find the connector in place.
+		if owes(s) && time.Since(stopped) < 5*time.Second {
+			return pid
 		}
 		before := s.Ingestor("feed").Position.Line
 		_ = syscall.Kill(pid, syscall.SIGCONT)
@@ -49,15 +54,16 @@ func hangAmid(t *testing.T, s *nodes.Session, pid int) {
 
 // owes says whether deliveries stay unresolved once what the connector had said before it was stopped is taken up.
 func owes(s *nodes.Session) bool {
-	last := 0
-	for same := 0; same < 20; time.Sleep(50 * time.Millisecond) {
+	last, since, polls := 0, time.Now(), 0
+	for polls < 5 || time.Since(since) < time.Second {
 		now := s.Ingestor("feed").Unresolved
 		if now == 0 {
 			return false
 		}
-		if same++; now != last {
-			last, same = now, 0
+		if polls++; now != last {
+			last, since, polls = now, time.Now(), 0
 		}
+		time.Sleep(50 * time.Millisecond)
 	}
 	return true
 }
@@ -72,8 +78,7 @@ func TestHungConnectorDoesNotHoldUpTheEnd(t *testing.T) {
 	s := n.Dial()
 	s.Do(pipeline(o.Root))
 	nodes.Eventually(t, "lines flow", func() bool { return s.Ingestor("feed").Position.Line > 5000 })
-	hung := nodes.ConnectorsOf(n.PID())
-	hangAmid(t, s, hung[0])
+	hung := hangAmid(t, s, n.PID())
 	n.Signal(syscall.SIGTERM)
 	began := time.Now()
 	code := n.Exit()
@@ -86,5 +91,5 @@ func TestHungConnectorDoesNotHoldUpTheEnd(t *testing.T) {
 			t.Errorf("the log does not say %q", says)
 		}
 	}
-	nodes.Within(t, gone, "the hung connector is gone", func() bool { return !slices.Contains(nodes.Connectors(), hung[0]) })
+	nodes.Within(t, gone, "the hung connector is gone", func() bool { return !slices.Contains(nodes.Connectors(), hung) })
 }
