@@ -194,9 +194,10 @@ func TestTrapAndRecreate(t *testing.T) {
 		b.Publish("third", []string{"x"}, nil, day("x", 1, 1))
 		b.wait("a trap", func() bool { return p.Observe().ErrorsTotal == uint64(i+1) })
 	}
-	if o := p.Observe(); o.Made != 300 || o.Lost != 300 || o.Instances != 0 {
-		t.Fatalf("%+v", o)
-	}
+	b.wait("the end of the last instance", func() bool { // it is told before
+		o := p.Observe()
+		return o.Made == 300 && o.Lost == 300 && o.Instances == 0
+	})
 	p.Node().Close(errEnd)
 	p.Node().Abandon(errEnd)
 	if err := p.End(context.Background(), errEnd); err != nil {
