@@ -22,16 +22,27 @@ import (
 
 // create makes an instance, initialises it and restores it.
 func (s *state) create(l *lanes.Lane) event {
+	guest, memory, out := s.instance(l, s.saved)
+	if out != fine {
+		return event{kind: evCreated, outcome: out, now: l.Now()}
+	}
+	s.guest = guest
+	s.ledger = protocol.NewLedger(s.token)
+	s.p.instances.Add(1)
+	return event{kind: evCreated, memory: memory}
+}
+
+// instance makes an instance that is restored from saved and arms what it asked for. memory is what it begins with, in bytes. out says why there is
+// none, and the failure is noted.
+func (s *state) instance(l *lanes.Lane, saved Saved) (guest Guest, memory uint64, out outcome) {
 	p := s.p
-	e := event{kind: evCreated}
 	message, err := s.initMessage()
 	if err != nil {
 		s.fail(&Failure{Stage: protocol.StageInitialization, Cause: err}, 0)
-		e.outcome, e.now = faulty, l.Now()
-		return e
+		return nil, 0, faulty
 	}
 	limits := Limits{Fuel: p.plan.MaxFuel, Memory: p.plan.MaxMemory, FirstHandle: s.handle, Alloc: p.config.Alloc}
-	now, saved, module := s.now, s.saved, p.module.Load()
+	now, module := s.now, p.module.Load()
 	section := l.Enter(&p.gate)
 	guest, answer, asked, err := instantiate(module, limits, now, message, saved)
 	s.back(section)
@@ -43,19 +54,14 @@ func (s *state) create(l *lanes.Lane) event {
 			revision = saved.Revision
 		}
 		s.fail(f, revision)
-		e.outcome, e.now = outcomeOf(f, lost), l.Now()
-		return e
+		return nil, 0, outcomeOf(f, lost)
 	}
-	s.guest = guest
-	s.ledger = protocol.NewLedger(s.token)
-	p.instances.Add(1)
 	p.made.Add(1)
 	s.figures.instance.Add(1)
 	put(&s.figures.memory, answer.Memory)
 	_ = s.ask(now, asked) // fewer than one operation may ask for
 	s.arm(l)
-	e.memory = answer.Memory
-	return e
+	return guest, answer.Memory, fine
 }
 
 func instantiate(module Module, limits Limits, now vtime.Logical, init protocol.Message, saved Saved) (g Guest, a Answer, asked []Timeout, err error) {

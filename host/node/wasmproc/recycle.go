@@ -113,38 +113,13 @@ func (m *machine) renewed(e event) effects {
 // recycle makes the successor of an instance, and only when it lives ends the instance. What was committed is what the guest saved last. The successor is
 // asked to flush if the instance would have been: what acknowledged inputs left in its state may be due then.
 func (s *state) recycle(l *lanes.Lane) event {
-	p := s.p
-	e := event{kind: evRenewed}
 	s.first = 0 // the batch is through
-	message, err := s.initMessage()
-	if err != nil { // the same message was made for the instance
-		e.outcome = faulty
-		return e
-	}
-	limits := Limits{Fuel: p.plan.MaxFuel, Memory: p.plan.MaxMemory, FirstHandle: s.handle, Alloc: p.config.Alloc}
-	now, module, saved := s.now, p.module.Load(), Saved{State: s.dump, Revision: s.figures.committed.Load()}
-	section := l.Enter(&p.gate)
-	next, answer, asked, err := instantiate(module, limits, now, message, saved)
-	s.back(section)
-	s.handle = max(s.handle, answer.NextHandle)
-	if err != nil {
-		f := failureOf(err, protocol.StageInstantiation)
-		var revision uint64
-		if f.Stage != protocol.StageInstantiation && len(saved.State) > 0 {
-			revision = saved.Revision
-		}
-		s.fail(f, revision)
-		e.outcome = outcomeOf(f, lost)
-		return e
+	next, memory, out := s.instance(l, Saved{State: s.dump, Revision: s.figures.committed.Load()})
+	if out != fine {
+		return event{kind: evRenewed, outcome: out}
 	}
 	s.guest.Close()
 	s.guest, s.ledger = next, protocol.NewLedger(s.ledger.Next())
-	p.made.Add(1)
-	p.recycled.Add(1)
-	s.figures.instance.Add(1)
-	put(&s.figures.memory, answer.Memory)
-	_ = s.ask(now, asked) // fewer than one operation may ask for
-	s.arm(l)
-	e.memory = answer.Memory
-	return e
+	s.p.recycled.Add(1)
+	return event{kind: evRenewed, memory: memory}
 }
